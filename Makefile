@@ -1,0 +1,39 @@
+# make paper | test | check | bench: each sets up .venv when it is missing or out of date.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check
+INPUTS := pyproject.toml constraints.txt
+
+.PHONY: paper test check bench clean
+
+paper: $(VENV)/.paper
+	$(BIN)/cutline paper
+
+test: $(VENV)/.dev
+	$(BIN)/pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) paper-results
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Cutline needs Python 3.11 or newer; set PYTHON=python3.12, say") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "cannot make $(VENV); on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	$(PIP) install --quiet --upgrade "pip>=25.1"
+
+$(VENV)/.paper: $(INPUTS) | $(BIN)/python
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[plot]'
+	touch $@
+
+$(VENV)/.dev: $(INPUTS) | $(BIN)/python
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[all]' --group dev
+	touch $@ $(VENV)/.paper

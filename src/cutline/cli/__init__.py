@@ -1,0 +1,54 @@
+"""The command line: one module a command, found by its file name, loaded when it is called.
+
+A module ``cli/<name>.py`` holds ``command``, a click command or group, and no logic of its own. Data goes to
+standard output, talk to standard error. What Cutline raises on purpose becomes one line and exit status 2.
+"""
+
+import importlib
+import os
+import pkgutil
+import sys
+
+import click
+
+from cutline.errors import CutlineError
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        names = (module.name for module in pkgutil.iter_modules(__path__))
+        return sorted(name.replace("_", "-") for name in names if not name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="cutline")
+def cutline() -> None:
+    """Decide which of many items make the cut, with the fewest measurements."""
+
+
+def main() -> None:
+    """Run the command line; exit status 0, 2 for bad input, 130 after Ctrl-C."""
+    try:
+        status = cutline.main(standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except CutlineError as error:
+        click.echo(f"cutline: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("cutline: stopped", err=True)
+        sys.stdout.flush()
+        os._exit(130)  # at once: threads in the middle of a kernel are not waited for
+    sys.exit(status if isinstance(status, int) else 0)

@@ -1,0 +1,130 @@
+"""Everything that concerns numba: options, the compiling of plain index functions, the kernel cache.
+
+Numba's own file cache knows a function by its file alone; a kernel that calls a policy's index would go on
+running the old index after an edit of the policy. Kernels are cached here under a fingerprint of all the
+code that they reach, so an entry can be stale only if nothing in it has changed.
+"""
+
+import hashlib
+import types
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False, "fastmath": False}
+
+
+def jit(function: F) -> F:
+    """Compile a building block of kernels: a function that only compiled code calls."""
+    compiled: F = numba.njit(**_OPTIONS)(function)
+    return compiled
+
+
+def kernel(function: F) -> F:
+    """Compile a function that Python calls; it releases the GIL, and later processes load it from disk."""
+    compiled: Any = numba.njit(**_OPTIONS)(function)
+    if isinstance(compiled, Dispatcher):
+        with suppress(RuntimeError):  # no folder to write to: it is compiled anew in every process
+            compiled._cache = _KernelCache(function)  # type: ignore[attr-defined]
+    return cast(F, compiled)
+
+
+@cache
+def compile_plain(function: Callable[..., float]) -> Callable[..., float]:
+    """Compile a plain Python function, such as a policy's index, and the plain functions that it calls."""
+    namespace = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if isinstance(namespace.get(name), types.FunctionType):
+            namespace[name] = compile_plain(namespace[name])
+    copy = types.FunctionType(
+        function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
+    )
+    return jit(copy)
+
+
+def with_parameters(function: Callable[..., float], leading: int) -> Callable[..., float]:
+    """Compile ``function(x1..xn, *parameters)``, n = ``leading``, to take the parameters as (arm, table).
+
+    ``table`` has shape (K, number of parameters); row ``arm`` is passed on. Numba cannot spread a row over
+    arguments, hence the spelled-out cases: 3 or 5 leading arguments, up to 3 parameters.
+    """
+    f = compile_plain(function)
+    parameters = function.__code__.co_argcount - leading
+    cases: dict[tuple[int, int], Callable[..., float]] = {
+        (3, 0): lambda a, b, c, arm, table: f(a, b, c),
+        (3, 1): lambda a, b, c, arm, table: f(a, b, c, table[arm, 0]),
+        (3, 2): lambda a, b, c, arm, table: f(a, b, c, table[arm, 0], table[arm, 1]),
+        (3, 3): lambda a, b, c, arm, table: f(a, b, c, table[arm, 0], table[arm, 1], table[arm, 2]),
+        (5, 0): lambda a, b, c, d, e, arm, table: f(a, b, c, d, e),
+        (5, 1): lambda a, b, c, d, e, arm, table: f(a, b, c, d, e, table[arm, 0]),
+        (5, 2): lambda a, b, c, d, e, arm, table: f(a, b, c, d, e, table[arm, 0], table[arm, 1]),
+        (5, 3): lambda a, b, c, d, e, arm, table: f(a, b, c, d, e, table[arm, 0], table[arm, 1], table[arm, 2]),
+    }
+    if (leading, parameters) not in cases:
+        raise TypeError(f"{function.__name__} takes {parameters} parameters; an index has at most 3")
+    return jit(cases[leading, parameters])
+
+
+class _KernelCache(FunctionCache):
+    """Numba's file cache with one set of files per fingerprint, so that processes cannot mix kernels up."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._fingerprint = fingerprint(function)
+        self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]
+            cache_path=self._cache_path,
+            filename_base=f"{self._impl.filename_base}.{self._fingerprint[:16]}",
+            source_stamp=self._fingerprint,
+        )
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (sig, codegen.magic_tuple(), self._fingerprint)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(OSError):  # a full disk or a read-only folder costs time, not the result
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+
+def fingerprint(function: Callable[..., Any]) -> str:
+    """Return a hash of the function's code, of the constants it uses, and of every function it reaches."""
+    digest = hashlib.sha256()
+    for part in _parts(function, set()):
+        digest.update(part.encode() + b"\0")
+    return digest.hexdigest()
+
+
+def _parts(item: Any, seen: set[int]) -> Iterator[str]:
+    item = getattr(item, "py_func", item)
+    if isinstance(item, types.FunctionType):
+        if id(item.__code__) in seen:
+            return
+        seen.add(id(item.__code__))
+        yield from _code_parts(item.__code__)
+        for name in item.__code__.co_names:
+            if name in item.__globals__:
+                yield name
+                yield from _parts(item.__globals__[name], seen)
+        for cell in item.__closure__ or ():
+            yield from _parts(cell.cell_contents, seen)
+    elif isinstance(item, (int, float, str, np.generic)):
+        yield repr(item)
+    elif isinstance(item, types.ModuleType):
+        yield item.__name__
+
+
+def _code_parts(code: types.CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield repr((code.co_names, code.co_varnames, code.co_argcount))
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _code_parts(constant)
+        else:
+            yield repr(constant)

@@ -1,0 +1,20 @@
+"""What Cutline raises: one base class, and below it what a Python user would catch anyway."""
+
+
+class CutlineError(Exception):
+    """Base of every error that Cutline raises on purpose: what is wrong, where, and what would be right."""
+
+
+class InvalidInputError(CutlineError, ValueError):
+    """A value outside what is allowed: a mean above 1, a budget below the number of arms, a bad label."""
+
+
+class NotFoundError(CutlineError, KeyError):
+    """A name that does not exist: a policy, a campaign, an arm."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class OutOfMemoryError(CutlineError, MemoryError):
+    """Work that needs more memory than there is."""

@@ -1,0 +1,122 @@
+"""The contract of a policy, and the two pieces of arithmetic that every index shares.
+
+Every policy here is an *index policy*: from an arm's own record (pulls, total reward) it computes one
+number, and it pulls the arm with the smallest. ``index`` is therefore the whole policy: the simulators, the
+live campaign and the replay all call that one function. It is plain Python on floats and ``math``, so that
+it can be compiled and can also be called as it is.
+
+Two numbers that are equal on paper must be equal as floats, else ties would be broken by rounding noise
+instead of by arm number. ``excess`` and ``settle`` see to that.
+"""
+
+import math
+from abc import ABC
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.errors import InvalidInputError
+from cutline.problem import Problem
+
+Index: TypeAlias = Callable[..., float]
+Parameters: TypeAlias = tuple[float | NDArray[np.float64], ...]
+
+
+def excess(pulls: float, total: float, threshold: float) -> float:
+    """Return total - threshold * pulls: how far the rewards lie above the threshold, in rewards.
+
+    Exact wherever the threshold has at most six decimals (3 rewards of 10 at 0.3 give 0, and 0 of 10 gives
+    as much below as 6 of 10 above); for other thresholds exactly 0 when total / pulls is the threshold.
+    """
+    millionths = math.floor(threshold * 1e6 + 0.5)
+    if millionths / 1e6 == threshold:
+        return (total * 1e6 - millionths * pulls) / 1e6
+    return (total / pulls - threshold) * pulls
+
+
+def settle(index: float) -> float:
+    """Round an index to 40 significant bits, one part in 10^12.
+
+    The last bits of a computed index are noise. Without them two records whose indices are equal in exact
+    arithmetic get equal floats, and the tie goes to the lowest arm, as it must.
+    """
+    scaled = index * 8193.0
+    return scaled - (scaled - index)
+
+
+def is_above(pulls: float, total: float, threshold: float) -> bool:
+    """Say whether an arm's mean reward is at or above the threshold: the decision d_i of Algorithm 1.
+
+    The quotient is rounded just as the threshold was when it was read, so 3 of 10 at 0.3 is a tie: above.
+    """
+    return total / pulls >= threshold
+
+
+def number(value: float) -> str:
+    """Write a parameter as the paper does: 1, not 1.0; all digits that it takes to read it back."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+@dataclass(frozen=True)
+class Policy(ABC):
+    """Base of all policies: a frozen dataclass whose fields are its tuning parameters, numbers all.
+
+    A subclass sets the class variables, checks its fields in ``__post_init__``, and gives ``index``.
+    ``docs/new_policy.md`` has a skeleton to copy.
+    """
+
+    name: ClassVar[str]
+    """What the paper calls it; ``parse`` reads it in any case, with or without hyphens."""
+    formula: ClassVar[str]
+    """The index in one line of plain text."""
+    source: ClassVar[str]
+    """Where the policy was published."""
+    anytime: ClassVar[bool] = True
+    """False if the index depends on the budget: then every budget is a simulation of its own."""
+    needs_truth: ClassVar[bool] = False
+    """True if the parameters need the true means: no such policy can run a live campaign."""
+    yardstick: ClassVar[bool] = False
+    """True if the policy is told what no competitor may know."""
+    pulls_each_arm_first: ClassVar[bool] = True
+    """True if every arm is pulled once, in order, before the first index is computed."""
+
+    index: ClassVar[Index]
+    """index(pulls, total, threshold, *parameters) -> float: the arm with the smallest is pulled.
+
+    A static method. ``pulls`` (T_i) and ``total`` (sum of rewards) are one arm's record, as floats; pulls is
+    at least 1, or at least 0 where ``pulls_each_arm_first`` is False.
+    """
+    ceiling: ClassVar[Index | None] = None
+    """ceiling(pulls, total, length, ones, threshold, *parameters) -> float, or None.
+
+    A static method for the skip-ahead engine: no less than the index, as computed, of any record
+    (pulls + j, total + k) that a block of ``length`` further rewards, ``ones`` of them 1, can lead through,
+    whatever their order: 0 <= j <= length, max(0, j - length + ones) <= k <= min(j, ones). A policy
+    without it runs on the stepping engine.
+    """
+
+    def parameters(self, problem: Problem | None = None, budget: int | None = None) -> Parameters:
+        """Return what ``index`` takes after the threshold: the fields, unless a policy needs problem or budget.
+
+        Each is a number, or an array of shape (K,) with one number an arm.
+        """
+        return tuple(float(getattr(self, item.name)) for item in fields(self))
+
+    def __str__(self) -> str:
+        values = ",".join(number(getattr(self, item.name)) for item in fields(self))
+        return f"{self.name}({values})" if values else self.name
+
+
+def check_parameter(policy: Policy, field_name: str, ok: Callable[[float], bool], wanted: str) -> None:
+    """Turn a field into a float; raise InvalidInputError unless it is a finite number for which ``ok`` holds."""
+    value = getattr(policy, field_name)
+    try:
+        converted = float(value)
+    except (TypeError, ValueError):
+        converted = math.nan
+    if not (math.isfinite(converted) and ok(converted)):
+        raise InvalidInputError(f"{policy.name}: {field_name} is {value!r}; it must be {wanted}")
+    object.__setattr__(policy, field_name, converted)

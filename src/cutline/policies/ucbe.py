@@ -1,0 +1,41 @@
+"""UCBE adapted to the threshold problem (Audibert, Bubeck, Munos, COLT 2010; paper, Section 5)."""
+
+import math
+from dataclasses import dataclass
+
+from cutline.errors import InvalidInputError
+from cutline.policies.policy import Parameters, Policy, check_parameter, excess, settle
+from cutline.problem import Problem
+
+
+def ucbe_index(pulls: float, total: float, threshold: float, exploration: float) -> float:
+    """Return gap_i - sqrt(a / T_i), gap_i = |total / T_i - theta|, a = exploration."""
+    return settle(abs(excess(pulls, total, threshold)) / pulls - math.sqrt(exploration / pulls))  # paper, Section 5
+
+
+@dataclass(frozen=True)
+class UCBE(Policy):
+    """UCBE(i) explores with a = 4^i (T - K) / H, so it is told the hardness H and the budget T.
+
+    It is not anytime: each budget is a simulation of its own. Raises InvalidInputError for an ``i`` that is
+    not a number from -500 to 500. Source: paper, Section 5.
+    """
+
+    name = "UCBE"
+    formula = "gap_i - sqrt(a / T_i), a = 4^i * (T - K) / H"
+    source = "Audibert, Bubeck, Munos: Best arm identification in multi-armed bandits, COLT 2010, adapted in the paper"
+    anytime = False
+    needs_truth = True
+
+    i: float = 0.0
+
+    index = staticmethod(ucbe_index)
+
+    def __post_init__(self) -> None:
+        check_parameter(self, "i", lambda value: -500 <= value <= 500, "a number from -500 to 500")
+
+    def parameters(self, problem: Problem | None = None, budget: int | None = None) -> Parameters:
+        """Return (a,), a = 4^i (T - K) / H; a is 0 where a mean lies on the threshold (H is infinite)."""
+        if problem is None or budget is None:
+            raise InvalidInputError("UCBE needs the true hardness H and the budget T")
+        return (4.0**self.i * (budget - problem.arms) / problem.hardness,)

@@ -1,0 +1,1 @@
+"""Simulated games: the reward table, two engines that read it, and what comes out."""

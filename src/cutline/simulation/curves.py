@@ -1,0 +1,154 @@
+"""RegretCurves: the wrong decisions of every policy at every budget in every run, and what they say."""
+
+import csv
+import io
+import json
+import math
+import os
+import platform
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.errors import InvalidInputError, NotFoundError
+from cutline.files import whole_file
+from cutline.policies import Policy, parse
+from cutline.problem import Problem
+from cutline.simulation.statistics import Comparison, paired_t_test
+
+COLUMNS = ("policy", "budget", "runs", "mean_errors", "standard_error")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on."""
+    from importlib.metadata import version
+
+    return {"python": platform.python_version()} | {name: version(name) for name in ("cutline", "numpy", "numba")}
+
+
+@dataclass(frozen=True, eq=False)
+class RegretCurves:
+    """What ``simulate`` returns: P policies at B budgets over R runs of a problem with K arms.
+
+    ``errors``: wrong decisions, int32 of shape (P, B, R); their mean over runs is the aggregate regret (paper,
+    eq. 3). ``pulls``: mean pulls of each arm, shape (P, B, K). ``policies``: their names, which ``parse``
+    reads. ``budgets``: int64 of shape (B,). ``seed``, ``streams``, ``versions``: what it takes to repeat it.
+    """
+
+    problem: Problem
+    policies: tuple[str, ...]
+    budgets: NDArray[np.int64]
+    errors: NDArray[np.int32]
+    pulls: NDArray[np.float64]
+    seed: int
+    streams: str
+    versions: dict[str, str] = field(default_factory=versions)
+
+    @property
+    def runs(self) -> int:
+        """R, the number of runs."""
+        return int(self.errors.shape[2])
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The aggregate regret: mean wrong decisions, shape (P, B), in arms."""
+        mean: NDArray[np.float64] = np.mean(self.errors, axis=2, dtype=np.float64)
+        return mean
+
+    @property
+    def standard_error(self) -> NDArray[np.float64]:
+        """The standard error of ``mean``, shape (P, B); NaN for a single run."""
+        if self.runs == 1:
+            return np.full(self.errors.shape[:2], math.nan)
+        deviation: NDArray[np.float64] = np.std(self.errors, axis=2, ddof=1, dtype=np.float64)
+        return deviation / math.sqrt(self.runs)
+
+    def row(self, policy: str | Policy) -> int:
+        """Return the place of a policy on the first axis; raise NotFoundError if it is not there."""
+        name = str(policy) if str(policy) in self.policies else str(parse(str(policy)))
+        if name not in self.policies:
+            raise NotFoundError(f"no policy {name} in these curves; there are {', '.join(self.policies)}")
+        return self.policies.index(name)
+
+    def column(self, budget: int | None = None) -> int:
+        """Return the place of a budget on the second axis (None: the last); raise NotFoundError if not there."""
+        if budget is None:
+            return self.budgets.size - 1
+        places = np.flatnonzero(self.budgets == budget)
+        if not places.size:
+            raise NotFoundError(f"no budget {budget} in these curves; there are {', '.join(map(str, self.budgets))}")
+        return int(places[0])
+
+    def compare(self, policy: str | Policy, other: str | Policy, budget: int | None = None) -> Comparison:
+        """Compare two policies at a budget (None: the last) by a two-tailed t-test, paired by run (Appendix F.1).
+
+        t and z are positive where ``policy`` makes more errors than ``other``. Needs two runs or more.
+        """
+        if self.runs < 2:
+            raise InvalidInputError("a t-test needs at least 2 runs; these curves have 1")
+        place = self.column(budget)
+        return paired_t_test(self.errors[self.row(policy), place], self.errors[self.row(other), place])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict a policy and budget, with the keys of ``COLUMNS``; ``pandas.DataFrame`` takes them."""
+        mean, error = self.mean, self.standard_error
+        return [
+            dict(zip(COLUMNS, (name, int(budget), self.runs, float(mean[p, b]), float(error[p, b])), strict=True))
+            for p, name in enumerate(self.policies)
+            for b, budget in enumerate(self.budgets)
+        ]
+
+    def to_csv(self, target: str | os.PathLike[str] | IO[str] | None = None) -> str:
+        """Return the rows as CSV, and write them to a path or an open file if one is given."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows())
+        if isinstance(target, (str, os.PathLike)):
+            with whole_file(target) as file:
+                file.write(text.getvalue())
+        elif target is not None:
+            target.write(text.getvalue())
+        return text.getvalue()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file (numpy's npz) that ``load`` reads; raise InvalidInputError if it cannot."""
+        settings = {
+            "threshold": self.problem.threshold,
+            "policies": self.policies,
+            "seed": self.seed,
+            "streams": self.streams,
+            "versions": self.versions,
+        }
+        with whole_file(path, "wb") as file:
+            np.savez_compressed(
+                file,
+                settings=np.array(json.dumps(settings)),
+                means=self.problem.means,
+                budgets=self.budgets,
+                errors=self.errors,
+                pulls=self.pulls,
+            )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "RegretCurves":
+        """Read what ``save`` wrote; raise InvalidInputError if the file is not there or is something else."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                settings = json.loads(str(stored["settings"]))
+                return cls(
+                    problem=Problem(stored["means"], settings["threshold"]),
+                    policies=tuple(settings["policies"]),
+                    budgets=stored["budgets"],
+                    errors=stored["errors"],
+                    pulls=stored["pulls"],
+                    seed=settings["seed"],
+                    streams=settings["streams"],
+                    versions=settings["versions"],
+                )
+        except OSError as error:
+            raise InvalidInputError(f"cannot read {os.fspath(path)}: {error.strerror or error}") from None
+        except (KeyError, ValueError, TypeError, EOFError):
+            raise InvalidInputError(f"{os.fspath(path)} does not hold curves that cutline saved") from None

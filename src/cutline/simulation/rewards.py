@@ -1,0 +1,88 @@
+"""The reward table: reward t of arm i in run r is a pure function of (seed, stream, r, i, t).
+
+Nothing depends on the order of pulls, so every engine reads the same table, policies can share their
+rewards, and work can be split in any way. Rewards are Bernoulli and come 64 to a word: lane j of block w is
+reward 64 w + j.
+
+The random words are those of SplitMix (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+OOPSLA 2014): each (seed, stream, run, arm) has a state and an odd increment of its own, and word n is the
+finalised state + n * increment. A block owns 2048 words. Word d of a block holds, for each lane, binary digit d of
+a uniform number U; a reward is 1 where U < mean. The digits of U are compared with those of the mean, most
+significant first, and only while some lane is undecided, about 7 words for 64 rewards. The comparison is exact for
+every mean that a double can hold, 0 and 1 among them.
+"""
+
+import hashlib
+
+import numpy as np
+
+from cutline.compiled import jit
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_ALTERNATING = np.uint64(0xAAAAAAAAAAAAAAAA)
+_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_BLOCK_BITS = np.uint64(11)
+
+BLOCK = 64
+"""Rewards in a word."""
+
+
+@jit
+def mix(z: np.uint64) -> np.uint64:
+    """Return the finaliser of SplitMix64 (Stafford's variant 13), a bijection that scatters every bit."""
+    z = (z ^ (z >> _30)) * _MIX_1
+    z = (z ^ (z >> _27)) * _MIX_2
+    return z ^ (z >> _31)
+
+
+@jit
+def arm_state(key: np.uint64, run: int, arm: int) -> np.uint64:
+    """Return the state from which the words of one arm in one run are counted."""
+    return mix(mix(key ^ mix(np.uint64(run) + _GOLDEN)) ^ mix(np.uint64(arm) + _GOLDEN))
+
+
+@jit
+def arm_increment(state: np.uint64) -> np.uint64:
+    """Return the odd increment that goes with a state; its bits change often, as SplitMix asks."""
+    increment = mix(state + _GOLDEN) | _ONE
+    changes = increment ^ (increment >> _ONE)
+    count = 0
+    while changes != _ZERO:
+        changes &= changes - _ONE
+        count += 1
+    return increment ^ _ALTERNATING if count < 24 else increment
+
+
+@jit
+def reward_word(state: np.uint64, increment: np.uint64, mean: float, block: int) -> np.uint64:
+    """Return 64 Bernoulli(mean) rewards as the bits of a word, reward 64 * block in the lowest."""
+    if mean >= 1.0:
+        return _ALL
+    ones = _ZERO
+    undecided = _ALL
+    digits = mean
+    counter = state + (np.uint64(block) << _BLOCK_BITS) * increment
+    while undecided != _ZERO and digits > 0.0:
+        word = mix(counter)
+        counter += increment
+        digits *= 2.0
+        if digits >= 1.0:
+            digits -= 1.0
+            ones |= undecided & ~word
+            undecided &= word
+        else:
+            undecided &= ~word
+    return ones
+
+
+def stream_key(seed: int, stream: str) -> int:
+    """Return the 64-bit key of a stream of rewards.
+
+    Policies with one stream name see the same rewards (common random numbers); two names are independent.
+    """
+    return int.from_bytes(hashlib.sha256(f"{seed}:{stream}".encode()).digest()[:8], "little")

@@ -1,0 +1,224 @@
+"""simulate: policies on a problem, over budgets and runs; validates, splits the work, collects."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.errors import InvalidInputError
+from cutline.memory import require_memory
+from cutline.policies import Policy, parse
+from cutline.problem import Problem
+from cutline.progress import Progress, progress_bar
+from cutline.simulation.curves import RegretCurves
+from cutline.simulation.rewards import stream_key
+from cutline.simulation.stepping import stepping_kernel
+
+Work = TypeVar("Work")
+Result = TypeVar("Result")
+
+STREAMS = ("common", "independent")
+
+_PULLS_PER_CHUNK = 30_000_000
+_BYTES_PER_ARM = 100
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some runs of one policy, budgets (B,) increasing: all that a worker needs, and small enough to send."""
+
+    problem: Problem
+    policy: Policy
+    budgets: NDArray[np.int64]
+    key: int
+    first_run: int
+    runs: int
+
+    @property
+    def total_pulls(self) -> int:
+        """Pulls in all its runs."""
+        return int(self.budgets[-1]) * self.runs
+
+
+@dataclass(frozen=True)
+class ChunkResult:
+    """What came of a chunk: errors (B, runs), and pulls and totals (B, K), summed over its runs."""
+
+    errors: NDArray[np.int32]
+    pulls: NDArray[np.int64]
+    totals: NDArray[np.int64]
+
+
+def play(chunk: Chunk) -> ChunkResult:
+    """Play a chunk. A pure function of the chunk, wherever it runs."""
+    problem, budgets = chunk.problem, chunk.budgets
+    shape = (budgets.size, problem.arms)
+    result = ChunkResult(
+        np.empty((budgets.size, chunk.runs), np.int32), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    )
+    step = stepping_kernel(type(chunk.policy))
+    with np.errstate(over="ignore"):  # 64-bit words wrap around; numpy warns of it where kernels run uncompiled
+        step(
+            problem.means,
+            problem.threshold,
+            parameter_table(chunk.policy, problem, int(budgets[-1])),
+            np.uint64(chunk.key),
+            chunk.first_run,
+            budgets,
+            result.errors,
+            result.pulls,
+            result.totals,
+        )
+    return result
+
+
+def parameter_table(policy: Policy, problem: Problem, budget: int) -> NDArray[np.float64]:
+    """Return the policy's parameters as kernels take them: shape (K, number of parameters), a row an arm."""
+    values = policy.parameters(problem, budget)
+    table = np.empty((problem.arms, len(values)))
+    for column, value in enumerate(values):
+        table[:, column] = value
+    return table
+
+
+def simulate(
+    problem: Problem,
+    policies: Policy | str | Iterable[Policy | str],
+    budgets: int | Iterable[int],
+    *,
+    runs: int = 5000,
+    seed: int = 0,
+    streams: str = "common",
+    executor: Executor | int | None = None,
+    progress: Progress | bool | None = None,
+) -> RegretCurves:
+    """Play every policy ``runs`` times on the problem and count the wrong decisions at every budget.
+
+    The aggregate regret of a policy at a budget is the mean of those counts over runs (paper, eq. 3).
+
+    ``policies``: policies or their names, such as ``[LSA(), "APT(0.05)"]``, no two alike.
+    ``budgets``: pulls in all, increasing, each at least K. A policy that is not anytime (UCBE) is run afresh
+    for each budget.
+    ``streams``: "common" lets all policies see the same rewards (sharper comparisons), "independent" gives
+    every policy its own.
+    ``executor``: any concurrent.futures Executor, or a number of threads; default: a thread for each core.
+    ``progress``: None shows a bar on a terminal, False none, a callable is told the pulls done as they are done.
+
+    The same seed gives the same result on any executor. Raises InvalidInputError for what is out of range and
+    OutOfMemoryError for a problem that cannot fit.
+    """
+    chosen = check_policies(policies)
+    at = check_budgets(budgets, problem.arms)
+    if runs < 1:
+        raise InvalidInputError(f"runs is {runs}; it must be 1 or more")
+    if not 0 <= seed < 2**64:
+        raise InvalidInputError(f"seed is {seed}; it must be from 0 to 2^64 - 1")
+    if streams not in STREAMS:
+        raise InvalidInputError(f"streams is {streams!r}; it must be one of {', '.join(STREAMS)}")
+    jobs = executor if isinstance(executor, int) else available_cores()
+    if jobs < 1:
+        raise InvalidInputError(f"jobs is {jobs}; it must be 1 or more")
+    require_memory(
+        problem.arms * (_BYTES_PER_ARM * jobs + 16 * at.size * (jobs + len(chosen))) + 4 * len(chosen) * at.size * runs,
+        f"{len(chosen)} policies on {problem.arms} arms at {at.size} budgets in {jobs} threads",
+    )
+
+    errors = np.empty((len(chosen), at.size, runs), np.int32)
+    pulls = np.zeros((len(chosen), at.size, problem.arms), np.int64)
+    work = [
+        (row, looks, chunk)
+        for row, policy in enumerate(chosen)
+        for looks, chunk in _chunks(problem, policy, at, runs, stream_key(seed, _stream(policy, streams)))
+    ]
+    with progress_bar("simulating", sum(chunk.total_pulls for _, _, chunk in work), progress) as advance:
+        for position, result in run_all(play, [chunk for _, _, chunk in work], executor):
+            row, looks, chunk = work[position]
+            errors[row, looks, chunk.first_run : chunk.first_run + chunk.runs] = result.errors
+            pulls[row, looks] += result.pulls
+            advance(chunk.total_pulls)
+    return RegretCurves(
+        problem=problem,
+        policies=tuple(str(policy) for policy in chosen),
+        budgets=at,
+        errors=errors,
+        pulls=pulls / runs,
+        seed=seed,
+        streams=streams,
+    )
+
+
+def run_all(
+    function: Callable[[Work], Result], items: Sequence[Work], executor: Executor | int | None
+) -> Iterator[tuple[int, Result]]:
+    """Hand every item to the executor and yield (position, result) as they come; stop all the rest on an error."""
+    own = None if isinstance(executor, Executor) else ThreadPoolExecutor(executor or available_cores())
+    pool = executor if isinstance(executor, Executor) else own
+    assert pool is not None
+    positions = {pool.submit(function, item): position for position, item in enumerate(items)}
+    try:
+        for future in as_completed(positions):
+            yield positions[future], future.result()
+    except BaseException:
+        for future in positions:
+            future.cancel()
+        raise
+    finally:
+        if own is not None:
+            own.shutdown(wait=False, cancel_futures=True)
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_policies(policies: Policy | str | Iterable[Policy | str]) -> list[Policy]:
+    """Return the policies, names parsed; raise InvalidInputError if there is none or one twice."""
+    if isinstance(policies, (Policy, str)):
+        policies = [policies]
+    chosen = [parse(item) if isinstance(item, str) else item for item in policies]
+    if not chosen:
+        raise InvalidInputError("no policies: give at least one, such as LSA")
+    names = [str(policy) for policy in chosen]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInputError(f"policy {name} is given twice")
+    return chosen
+
+
+def check_budgets(budgets: int | Iterable[int], arms: int) -> NDArray[np.int64]:
+    """Return budgets as an increasing int64 array; raise InvalidInputError if they are not, or one is below K."""
+    given = [budgets] if isinstance(budgets, (int, np.integer)) else list(budgets)
+    try:
+        values = [int(value) for value in given]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(f"budgets must be whole numbers, not {given!r}") from None
+    if not values or any(value != original for value, original in zip(values, given, strict=True)):
+        raise InvalidInputError(f"budgets must be whole numbers, at least one, not {given!r}")
+    if values[0] < arms:
+        raise InvalidInputError(f"budget {values[0]} is below the number of arms, {arms}: every arm is pulled once")
+    for before, after in pairwise(values):
+        if after <= before:
+            raise InvalidInputError(f"budgets must increase: {after} comes after {before}")
+    if values[-1] >= 2**53:
+        raise InvalidInputError(f"budget {values[-1]} is too large; the most is 2^53 - 1")
+    return np.array(values, np.int64)
+
+
+def _stream(policy: Policy, streams: str) -> str:
+    return "" if streams == "common" else str(policy)
+
+
+def _chunks(
+    problem: Problem, policy: Policy, budgets: NDArray[np.int64], runs: int, key: int
+) -> Iterator[tuple[slice, Chunk]]:
+    looks = [slice(0, budgets.size)] if policy.anytime else [slice(b, b + 1) for b in range(budgets.size)]
+    for look in looks:
+        size = max(1, min(runs, _PULLS_PER_CHUNK // int(budgets[look][-1])))
+        for first in range(0, runs, size):
+            yield look, Chunk(problem, policy, budgets[look], key, first, min(size, runs - first))

@@ -1,0 +1,128 @@
+"""One pull at a time: the definition of every policy's game, kept simple.
+
+At each time step the arm with the smallest index is pulled, the lowest-numbered of equals. A tournament
+tree holds the indices of all arms but the current one, so its root is the rival that the current arm has to
+stay below; while it does, it is pulled on without touching the tree.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.compiled import compile_plain, jit, kernel, with_parameters
+from cutline.policies.policy import Policy, is_above
+from cutline.simulation.rewards import BLOCK, arm_increment, arm_state, reward_word
+
+_above = compile_plain(is_above)
+_ONE = np.uint64(1)
+
+
+@jit
+def replay_matches(winners: NDArray[np.int64], indices: NDArray[np.float64], leaf: int) -> None:
+    """Play the matches on the way from a leaf to the root again; the lower arm wins a tie."""
+    node = leaf >> 1
+    while node > 0:
+        left, right = winners[2 * node], winners[2 * node + 1]
+        winners[node] = left if indices[left] <= indices[right] else right
+        node >>= 1
+
+
+@jit
+def play_all_matches(winners: NDArray[np.int64], indices: NDArray[np.float64]) -> None:
+    """Fill a tournament tree; ``winners`` has 2 n entries for ``indices`` of length n, a power of two.
+
+    Leaf n + i stands for arm i, node 1 is the root.
+    """
+    size = indices.size
+    for arm in range(size):
+        winners[size + arm] = arm
+    for node in range(size - 1, 0, -1):
+        left, right = winners[2 * node], winners[2 * node + 1]
+        winners[node] = left if indices[left] <= indices[right] else right
+
+
+@cache
+def stepping_kernel(policy: type[Policy]) -> Callable[..., None]:
+    """Compile the stepping engine for a policy.
+
+    The kernel plays runs first_run .. first_run + R - 1 and stops at every budget to look. Its arguments:
+    means (K,), threshold, parameters (K, P), key (of the reward stream), first_run, budgets (B,) increasing,
+    and what it fills: errors (B, R), and pulls and totals (B, K), summed over the runs.
+    """
+    index = with_parameters(policy.index, 3)
+    pulls_each_arm_first = policy.pulls_each_arm_first
+
+    def step(  # noqa: PLR0913 - a kernel takes arrays, not objects
+        means: NDArray[np.float64],
+        threshold: float,
+        parameters: NDArray[np.float64],
+        key: np.uint64,
+        first_run: int,
+        budgets: NDArray[np.int64],
+        errors: NDArray[np.int32],
+        pulls_sum: NDArray[np.int64],
+        totals_sum: NDArray[np.int64],
+    ) -> None:
+        arms = means.size
+        size = 1
+        while size < arms:
+            size *= 2
+        indices = np.full(size, np.inf)
+        winners = np.empty(2 * size, np.int64)
+        pulls = np.empty(arms, np.int64)
+        totals = np.empty(arms, np.int64)
+        words = np.empty(arms, np.uint64)
+        states = np.empty(arms, np.uint64)
+        increments = np.empty(arms, np.uint64)
+        for run in range(errors.shape[1]):
+            time = 0
+            for arm in range(arms):
+                states[arm] = arm_state(key, first_run + run, arm)
+                increments[arm] = arm_increment(states[arm])
+                pulls[arm] = 0
+                totals[arm] = 0
+                if pulls_each_arm_first:
+                    words[arm] = reward_word(states[arm], increments[arm], means[arm], 0)
+                    pulls[arm] = 1
+                    totals[arm] = np.int64(words[arm] & _ONE)
+                    time += 1
+                indices[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
+            play_all_matches(winners, indices)
+            for look in range(budgets.size):
+                left = budgets[look] - time
+                time = budgets[look]
+                while left > 0:
+                    current = winners[1]
+                    value = indices[current]
+                    indices[current] = np.inf
+                    replay_matches(winners, indices, size + current)
+                    rival = winners[1]
+                    bar = indices[rival]
+                    n = pulls[current]
+                    s = totals[current]
+                    word = words[current]
+                    while left > 0 and (value < bar or (value == bar and current <= rival)):
+                        lane = n & (BLOCK - 1)
+                        if lane == 0:
+                            word = reward_word(states[current], increments[current], means[current], n // BLOCK)
+                        s += np.int64((word >> np.uint64(lane)) & _ONE)
+                        n += 1
+                        left -= 1
+                        value = index(float(n), float(s), threshold, current, parameters)
+                    pulls[current] = n
+                    totals[current] = s
+                    words[current] = word
+                    indices[current] = value
+                    replay_matches(winners, indices, size + current)
+                wrong = 0
+                for arm in range(arms):
+                    above = pulls[arm] > 0 and _above(float(pulls[arm]), float(totals[arm]), threshold)
+                    if above != (means[arm] >= threshold):
+                        wrong += 1
+                    pulls_sum[look, arm] += pulls[arm]
+                    totals_sum[look, arm] += totals[arm]
+                errors[look, run] = wrong
+
+    return kernel(step)
