@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from cutline.policies.policy import Policy, check_parameter, settle
 
 _HALF_LOG_2_PI = 0.9189385332046728
+_SMALL = 20.0  # below it Stirling's series has too few good terms
+_LARGE = 100.0  # from here on two terms of it do
 _FAR = 3.0  # rewards from the line; beyond it only the reward that agrees with the arm's side can matter
 
 
@@ -27,24 +29,41 @@ def opt_kg_index(pulls: float, total: float, threshold: float, prior_a: float, p
     """Return -ln R+ of the belief Beta(prior_a + total, prior_b + pulls - total)."""
     a = prior_a + total
     b = prior_b + pulls - total
+    if threshold == 0.5:
+        return settle(even_index(max(a, b), min(a, b)))
     n = a + b
-    deviation = a - n * threshold
     log_a = log_ratio(a, n * threshold)
     log_b = log_ratio(b, n * (1.0 - threshold))
-    log_n = math.log(n)
-    minus_log_d = (
-        (a - 0.5) * log_a
-        + (b - 0.5) * log_b
-        + (_HALF_LOG_2_PI - 0.5 * math.log(threshold * (1.0 - threshold)) - 0.5 * log_n)
-        + (stirling_error(a) + stirling_error(b) - stirling_error(n))
-    )
-    if threshold == 0.5 or deviation > _FAR or deviation < -_FAR:
-        if deviation >= 0.0:
-            return settle(minus_log_d + (log_a + math.log(threshold)) + log_n)
-        return settle(minus_log_d + (log_b + math.log(1.0 - threshold)) + log_n)
-    density = math.exp(-minus_log_d)
+    odds = threshold / (1.0 - threshold)
+    base = (a - 0.5) * log_a + (b - 0.5) * log_b + _HALF_LOG_2_PI + stirling_errors(a, b)
+    deviation = a - n * threshold
+    if deviation > _FAR:
+        return settle(base + log_a + 0.5 * math.log(n * odds))  # -ln D/a
+    if deviation < -_FAR:
+        return settle(base + log_b + 0.5 * math.log(n / odds))  # -ln D/b
+    density = math.exp(0.5 * math.log(n * threshold * (1.0 - threshold)) - base)
     doubt = 1.0 - 2.0 * beta_upper_tail(a, b, threshold, density)
     return settle(-math.log(max(density / a - max(0.0, doubt), density / b - max(0.0, -doubt))))
+
+
+def even_index(larger: float, smaller: float) -> float:
+    """Return -ln R+ at threshold 1/2, where R+ = 2^-n / (larger B(larger, smaller)), n = larger + smaller.
+
+    It is larger ln(2 larger / n) + smaller ln(2 smaller / n) + 1/2 ln(larger / smaller) + 1/2 ln(2 pi n) and
+    Stirling's errors; for beliefs close to even the logarithms cancel, and their series do not.
+    """
+    n = larger + smaller
+    u = (larger - smaller) / n
+    if u < 0.03125:
+        w = u * u
+        divergence = 0.5 * n * w * (1.0 + w * (1 / 6 + w * (1 / 15 + w * (1 / 28 + w / 45))))
+        tilt = u * (1.0 + w * (1 / 3 + w * (1 / 5 + w * (1 / 7 + w / 9))))
+    else:
+        log_larger = math.log(2.0 * larger / n)
+        log_smaller = math.log(2.0 * smaller / n)
+        divergence = larger * log_larger + smaller * log_smaller
+        tilt = 0.5 * (log_larger - log_smaller)
+    return divergence + tilt + (_HALF_LOG_2_PI + 0.5 * math.log(n)) + stirling_errors(larger, smaller)
 
 
 def log_ratio(x: float, y: float) -> float:
@@ -57,13 +76,25 @@ def log_ratio(x: float, y: float) -> float:
     return 2.0 * z * (1.0 + w * (1 / 3 + w * (1 / 5 + w * (1 / 7 + w * tail))))
 
 
+def stirling_errors(a: float, b: float) -> float:
+    """Return what Stirling's formula for ln B(a, b) leaves out: the errors of a and b less that of a + b."""
+    n = a + b
+    if a < _LARGE or b < _LARGE:
+        return stirling_error(a) + stirling_error(b) - stirling_error(n)
+    v = 1.0 / (a * b)
+    reciprocals = n * v  # 1/a + 1/b
+    cubes = reciprocals * (reciprocals * reciprocals - 3.0 * v)  # 1/a^3 + 1/b^3
+    y = 1.0 / n
+    return (reciprocals - y) * (1 / 12) - (cubes - y * y * y) * (1 / 360)  # the next terms are below 1e-13
+
+
 def stirling_error(x: float) -> float:
     """Return ln Gamma(x) - ((x - 1/2) ln x - x + 1/2 ln 2 pi) for x > 0."""
-    if x < 16.0:
+    if x < _SMALL:
         return math.lgamma(x) - ((x - 0.5) * math.log(x) - x + _HALF_LOG_2_PI)
     y = 1.0 / x
     w = y * y
-    return y * (1 / 12 - w * (1 / 360 - w * (1 / 1260 - w * (1 / 1680 - w * (1 / 1188 - w * (691 / 360360))))))
+    return y * (1 / 12 - w * (1 / 360 - w * (1 / 1260 - w * (1 / 1680 - w / 1188))))
 
 
 def beta_upper_tail(a: float, b: float, x: float, density: float) -> float:
