@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cutline.policies.policy import Policy, check_parameter, excess, settle
+from cutline.policies.policy import Policy, above_rounding, check_parameter, corners, excess, settle
 
 
 def apt_index(pulls: float, total: float, threshold: float, epsilon: float) -> float:
@@ -12,6 +12,23 @@ def apt_index(pulls: float, total: float, threshold: float, epsilon: float) -> f
     """
     width = abs(excess(pulls, total, threshold)) + epsilon * pulls
     return settle(width * width / pulls)  # paper, Section 1: sqrt(T_i) (gap_i + epsilon)
+
+
+def apt_ceiling(pulls: float, total: float, length: float, ones: float, threshold: float, epsilon: float) -> float:
+    """Return an upper bound of the index inside a block: it is convex in (pulls, total), so largest at a corner.
+
+    The first corner never exceeds one of the other three.
+    """
+    highest, lowest = corners(pulls, total, length, ones, threshold)
+    up = pulls + ones
+    down = pulls + length - ones
+    end = pulls + length
+    last = excess(pulls, total, threshold) + ones - length * threshold
+    above = abs(highest) + epsilon * up
+    below = abs(lowest) + epsilon * down
+    after = abs(last) + 1e-15 * end + epsilon * end
+    bound = max(above * above / up, below * below / down, after * after / end)
+    return above_rounding(bound, bound)
 
 
 @dataclass(frozen=True)
@@ -28,6 +45,7 @@ class APT(Policy):
     epsilon: float = 0.0
 
     index = staticmethod(apt_index)
+    ceiling = staticmethod(apt_ceiling)
 
     def __post_init__(self) -> None:
         check_parameter(self, "epsilon", lambda value: value >= 0, "0 or above")

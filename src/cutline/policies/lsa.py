@@ -3,13 +3,24 @@
 import math
 from dataclasses import dataclass
 
-from cutline.policies.policy import Policy, check_parameter, excess, settle
+from cutline.policies.policy import Policy, above_rounding, check_parameter, corners, excess, settle
 
 
 def lsa_index(pulls: float, total: float, threshold: float, alpha: float) -> float:
     """Return alpha T_i gap_i^2 + 0.5 ln T_i, where gap_i = |total / T_i - theta| (xi_i in Section 3)."""
     deviation = excess(pulls, total, threshold)
     return settle(alpha * deviation * deviation / pulls + 0.5 * math.log(pulls))  # Algorithm 1, line 4
+
+
+def lsa_ceiling(pulls: float, total: float, length: float, ones: float, threshold: float, alpha: float) -> float:
+    """Return an upper bound of the index inside a block: excess^2 / T_i is convex, so largest at a corner.
+
+    Of the four corners of the block the first and the last never exceed the other two; ln T_i grows.
+    """
+    highest, lowest = corners(pulls, total, length, ones, threshold)
+    square = max(highest * highest / (pulls + ones), lowest * lowest / (pulls + length - ones))
+    bound = alpha * square + 0.5 * math.log(pulls + length)
+    return above_rounding(bound, bound)
 
 
 @dataclass(frozen=True)
@@ -26,6 +37,7 @@ class LSA(Policy):
     alpha: float = 1.35
 
     index = staticmethod(lsa_index)
+    ceiling = staticmethod(lsa_ceiling)
 
     def __post_init__(self) -> None:
         check_parameter(self, "alpha", lambda value: value > 0, "a number above 0")

@@ -17,11 +17,12 @@ At theta = 1/2 this is D / max(a, b). R+ underflows; the index is -ln R+.
 import math
 from dataclasses import dataclass
 
-from cutline.policies.policy import Policy, check_parameter, settle
+from cutline.policies.policy import Policy, above_rounding, check_parameter, settle
 
 _HALF_LOG_2_PI = 0.9189385332046728
 _SMALL = 20.0  # below it Stirling's series has too few good terms
 _LARGE = 100.0  # from here on two terms of it do
+_TINY = 700.0  # exp(-700) is the least that a double holds with all its digits
 _FAR = 3.0  # rewards from the line; beyond it only the reward that agrees with the arm's side can matter
 
 
@@ -31,19 +32,57 @@ def opt_kg_index(pulls: float, total: float, threshold: float, prior_a: float, p
     b = prior_b + pulls - total
     if threshold == 0.5:
         return settle(even_index(max(a, b), min(a, b)))
-    n = a + b
-    log_a = log_ratio(a, n * threshold)
-    log_b = log_ratio(b, n * (1.0 - threshold))
-    odds = threshold / (1.0 - threshold)
-    base = (a - 0.5) * log_a + (b - 0.5) * log_b + _HALF_LOG_2_PI + stirling_errors(a, b)
-    deviation = a - n * threshold
-    if deviation > _FAR:
-        return settle(base + log_a + 0.5 * math.log(n * odds))  # -ln D/a
-    if deviation < -_FAR:
-        return settle(base + log_b + 0.5 * math.log(n / odds))  # -ln D/b
-    density = math.exp(0.5 * math.log(n * threshold * (1.0 - threshold)) - base)
+    minus_log_d = minus_log_density(a, b, threshold)
+    deviation = belief_excess(a, a + b, threshold)
+    if not -_FAR <= deviation <= _FAR or minus_log_d > _TINY:
+        return settle(minus_log_d + math.log(a if deviation >= 0.0 else b))
+    density = math.exp(-minus_log_d)
     doubt = 1.0 - 2.0 * beta_upper_tail(a, b, threshold, density)
     return settle(-math.log(max(density / a - max(0.0, doubt), density / b - max(0.0, -doubt))))
+
+
+def opt_kg_ceiling(
+    pulls: float, total: float, length: float, ones: float, threshold: float, prior_a: float, prior_b: float
+) -> float:
+    """Return an upper bound of the index inside a block.
+
+    R+ is at least D / max(a, b), so the index is at most -ln D + ln max(a, b), and -ln D is convex: largest at a
+    corner. At threshold 1/2 the index is that bound; there it grows with every reward that takes the belief
+    further from even and falls with the others, so that all ones or all zeros make it largest.
+    """
+    a = prior_a + total
+    b = prior_b + pulls - total
+    zeros = length - ones
+    if threshold == 0.5:
+        bound = max(
+            even_index(max(a + ones, b), min(a + ones, b)),
+            even_index(max(a, b + zeros), min(a, b + zeros)),
+        )
+        return above_rounding(bound, bound)
+    bound = max(
+        minus_log_density(a, b, threshold),
+        minus_log_density(a + ones, b, threshold),
+        minus_log_density(a, b + zeros, threshold),
+        minus_log_density(a + ones, b + zeros, threshold),
+    )
+    n = a + b
+    if a - n * threshold - zeros * threshold > _FAR:
+        side = math.log(a + ones)
+    elif a - n * threshold + ones * (1.0 - threshold) < -_FAR:
+        side = math.log(b + zeros)
+    else:
+        side = math.log(max(a + ones, b + zeros))
+    return above_rounding(bound + side, abs(bound) + abs(side))
+
+
+def minus_log_density(a: float, b: float, threshold: float) -> float:
+    """Return -ln D = -ln(theta^a (1-theta)^b / B(a, b))."""
+    n = a + b
+    deviation = belief_excess(a, n, threshold)
+    log_a = log_ratio(a, n * threshold, deviation)
+    log_b = log_ratio(b, n * (1.0 - threshold), -deviation)
+    scale = 0.5 * math.log(n * threshold * (1.0 - threshold))
+    return (a - 0.5) * log_a + (b - 0.5) * log_b + _HALF_LOG_2_PI - scale + stirling_errors(a, b)
 
 
 def even_index(larger: float, smaller: float) -> float:
@@ -66,9 +105,16 @@ def even_index(larger: float, smaller: float) -> float:
     return divergence + tilt + (_HALF_LOG_2_PI + 0.5 * math.log(n)) + stirling_errors(larger, smaller)
 
 
-def log_ratio(x: float, y: float) -> float:
-    """Return ln(x / y) for positive x and y, without loss of digits where they are close."""
-    z = (x - y) / (x + y)
+def belief_excess(a: float, n: float, threshold: float) -> float:
+    """Return a - n threshold without the rounding of the product: the threshold is split in two, 26 bits first."""
+    scaled = threshold * 134217729.0
+    high = scaled - (scaled - threshold)
+    return (a - n * high) - n * (threshold - high)
+
+
+def log_ratio(x: float, y: float, difference: float) -> float:
+    """Return ln(x / y) for positive x and y, without loss of digits where their difference is known well."""
+    z = difference / (x + y)
     if not -0.1 < z < 0.1:
         return math.log(x / y)
     w = z * z
@@ -142,6 +188,7 @@ class OptKG(Policy):
     b: float = 1.0
 
     index = staticmethod(opt_kg_index)
+    ceiling = staticmethod(opt_kg_ceiling)
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):

@@ -34,7 +34,7 @@ def excess(pulls: float, total: float, threshold: float) -> float:
     millionths = math.floor(threshold * 1e6 + 0.5)
     if millionths / 1e6 == threshold:
         return (total * 1e6 - millionths * pulls) / 1e6
-    return (total / pulls - threshold) * pulls
+    return settle((total / pulls - threshold) * pulls)
 
 
 def settle(index: float) -> float:
@@ -45,6 +45,24 @@ def settle(index: float) -> float:
     """
     scaled = index * 8193.0
     return scaled - (scaled - index)
+
+
+def corners(pulls: float, total: float, length: float, ones: float, threshold: float) -> tuple[float, float]:
+    """Return the largest and the smallest excess that a block of further rewards can lead through.
+
+    They are reached after all its ones, at pulls + ones, and after all its zeros, at pulls + length - ones; both
+    are moved outwards by more than ``excess`` can be off by rounding.
+    """
+    start = excess(pulls, total, threshold)
+    margin = 1e-15 * (pulls + length)
+    highest = start + ones * (1.0 - threshold) + margin
+    lowest = start - (length - ones) * threshold - margin
+    return highest, lowest
+
+
+def above_rounding(bound: float, scale: float) -> float:
+    """Move an upper bound up by more than rounding and ``settle`` can add to an index made of parts up to ``scale``."""
+    return bound + 1e-11 * scale
 
 
 def is_above(pulls: float, total: float, threshold: float) -> bool:

@@ -4,13 +4,21 @@ import math
 from dataclasses import dataclass
 
 from cutline.errors import InvalidInputError
-from cutline.policies.policy import Parameters, Policy, check_parameter, excess, settle
+from cutline.policies.policy import Parameters, Policy, above_rounding, check_parameter, corners, excess, settle
 from cutline.problem import Problem
 
 
 def ucbe_index(pulls: float, total: float, threshold: float, exploration: float) -> float:
     """Return gap_i - sqrt(a / T_i), gap_i = |total / T_i - theta|, a = exploration."""
     return settle(abs(excess(pulls, total, threshold)) / pulls - math.sqrt(exploration / pulls))  # paper, Section 5
+
+
+def ucbe_ceiling(pulls: float, total: float, length: float, ones: float, threshold: float, exploration: float) -> float:
+    """Return an upper bound of the index inside a block: the gap is largest after all ones or all zeros."""
+    highest, lowest = corners(pulls, total, length, ones, threshold)
+    gap = max(abs(highest) / (pulls + ones), abs(lowest) / (pulls + length - ones))
+    bonus = math.sqrt(exploration / (pulls + length))
+    return above_rounding(gap - bonus, gap + bonus)
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,7 @@ class UCBE(Policy):
     i: float = 0.0
 
     index = staticmethod(ucbe_index)
+    ceiling = staticmethod(ucbe_ceiling)
 
     def __post_init__(self) -> None:
         check_parameter(self, "i", lambda value: -500 <= value <= 500, "a number from -500 to 500")

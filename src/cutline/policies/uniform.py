@@ -10,6 +10,11 @@ def uniform_index(pulls: float, total: float, threshold: float) -> float:
     return pulls
 
 
+def uniform_ceiling(pulls: float, total: float, length: float, ones: float, threshold: float) -> float:
+    """Return the index at the end of a block."""
+    return pulls + length
+
+
 @dataclass(frozen=True)
 class Uniform(Policy):
     """Pull the arms in order until the budget is reached. Source: paper, Section 5."""
@@ -19,3 +24,4 @@ class Uniform(Policy):
     source = "paper, Section 5"
 
     index = staticmethod(uniform_index)
+    ceiling = staticmethod(uniform_ceiling)
