@@ -1,0 +1,122 @@
+"""The kernel of replay: a policy draws recorded labels, without replacement, until each budget is spent.
+
+The game is that of ``simulation.stepping``, and the tournament tree is the same; what differs is that rewards
+come from a pile a task, and that a task whose pile is empty leaves the game.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.compiled import compile_plain, jit, kernel, with_parameters
+from cutline.policies.policy import Policy, is_above
+from cutline.simulation.stepping import play_all_matches, replay_matches
+
+_above = compile_plain(is_above)
+_LARGEST = np.finfo(np.float64).max
+
+
+@jit
+def deal(
+    order: NDArray[np.int64],
+    arrival: NDArray[np.int64],
+    task: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    piles: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return the labels pile by pile, shape (N,), each pile in the order of arrival.
+
+    Pile p belongs to task ``order[p]``; ``piles`` (K + 1,) is filled with where the piles begin and end.
+    """
+    place = np.empty(order.size, np.int64)
+    for p in range(order.size):
+        place[order[p]] = p
+    piles[:] = 0
+    for i in range(task.size):
+        piles[place[task[i]] + 1] += 1
+    for p in range(order.size):
+        piles[p + 1] += piles[p]
+    top = piles.copy()
+    dealt = np.empty(task.size)
+    for i in arrival:
+        p = place[task[i]]
+        dealt[top[p]] = labels[i]
+        top[p] += 1
+    return dealt
+
+
+@cache
+def drawing_kernel(policy: type[Policy]) -> Callable[..., None]:
+    """Compile the drawing of recorded labels for a policy.
+
+    The kernel plays one run. Its arguments: order (K,) of the tasks, in which ties go to the first; arrival
+    (N,), the order of the labels; task (N,) and labels (N,); totals (K,), the sum of all labels of a task;
+    threshold; parameters (1, P); budgets (B,) increasing, from K to N; and what it fills: above (B, K), the
+    decisions, and pulls (B, K), to which it adds.
+    """
+    index = with_parameters(policy.index, 3)
+    pulls_each_arm_first = policy.pulls_each_arm_first
+
+    def draw(  # noqa: PLR0913 - a kernel takes arrays, not objects
+        order: NDArray[np.int64],
+        arrival: NDArray[np.int64],
+        task: NDArray[np.int64],
+        labels: NDArray[np.float64],
+        totals: NDArray[np.float64],
+        threshold: float,
+        parameters: NDArray[np.float64],
+        budgets: NDArray[np.int64],
+        above: NDArray[np.bool_],
+        pulls: NDArray[np.int64],
+    ) -> None:
+        arms = order.size
+        piles = np.empty(arms + 1, np.int64)
+        dealt = deal(order, arrival, task, labels, piles)
+        size = 1
+        while size < arms:
+            size *= 2
+        indices = np.full(size, np.inf)
+        winners = np.empty(2 * size, np.int64)
+        drawn = piles[:arms].copy()
+        sums = np.zeros(arms)
+        time = 0
+        for arm in range(arms):
+            if pulls_each_arm_first:
+                sums[arm] = dealt[drawn[arm]]
+                drawn[arm] += 1
+                time += 1
+            if drawn[arm] < piles[arm + 1]:
+                value = index(float(drawn[arm] - piles[arm]), sums[arm], threshold, 0, parameters)
+                indices[arm] = value if value < _LARGEST else _LARGEST
+        play_all_matches(winners, indices)
+        for look in range(budgets.size):
+            left = budgets[look] - time
+            time = budgets[look]
+            while left > 0:
+                current = winners[1]
+                value = indices[current]
+                indices[current] = np.inf
+                replay_matches(winners, indices, size + current)
+                rival = winners[1]
+                bar = indices[rival]
+                while left > 0 and (value < bar or (value == bar and current <= rival)):
+                    sums[current] += dealt[drawn[current]]
+                    drawn[current] += 1
+                    left -= 1
+                    value = np.inf
+                    if drawn[current] < piles[current + 1]:
+                        n = float(drawn[current] - piles[current])
+                        value = index(n, sums[current], threshold, 0, parameters)
+                        value = value if value < _LARGEST else _LARGEST  # infinity is for empty piles
+                indices[current] = value
+                replay_matches(winners, indices, size + current)
+            for arm in range(arms):
+                n = drawn[arm] - piles[arm]
+                # Fractions add up to other last bits in another order; the whole pile has the one sum of the file.
+                s = sums[arm] if drawn[arm] < piles[arm + 1] else totals[order[arm]]
+                above[look, order[arm]] = n > 0 and _above(float(n), s, threshold)
+                pulls[look, order[arm]] += n
+
+    return kernel(draw)

@@ -1,0 +1,68 @@
+"""What the readers return: recorded labels, task by task, and totals of them."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Observation(NamedTuple):
+    """One recorded label: the task and worker as text, the label in [0, 1], and the line that it came from."""
+
+    task: str
+    worker: str | None
+    label: float
+    line: int
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """N recorded labels of K tasks, in the order of the file.
+
+    ``tasks`` holds the K task ids in order of first appearance. The rest has one entry a label: ``task``,
+    its task as a number into ``tasks``, int64 of shape (N,); ``workers``, its worker or None, N long;
+    ``labels``, float64 in [0, 1], shape (N,); ``lines``, the line where it stands, int64, shape (N,).
+    ``source`` is the name of the file, for messages.
+    """
+
+    source: str
+    tasks: tuple[str, ...]
+    task: NDArray[np.int64]
+    workers: tuple[str | None, ...]
+    labels: NDArray[np.float64]
+    lines: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return self.labels.size
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Totals of K tasks: of ``n`` labels ``yes`` were 1.
+
+    ``tasks`` holds the K task ids in the order of the file, ``yes`` and ``n`` are int64 of shape (K,), n is
+    at least 1. ``source`` is the name of the file, for messages.
+    """
+
+    source: str
+    tasks: tuple[str, ...]
+    yes: NDArray[np.int64]
+    n: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return int(self.n.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """What a small first round found out about K arms: the pulls of each and the total of their rewards.
+
+    ``arms`` holds the ids, or the numbers 1 to K as text where the file has none; ``pulls`` is int64 and
+    ``totals`` float64, both of shape (K,), with 0 <= total <= pulls.
+    """
+
+    source: str
+    arms: tuple[str, ...]
+    pulls: NDArray[np.int64]
+    totals: NDArray[np.float64]

@@ -1,0 +1,259 @@
+"""Reading recorded labels, gold answers, totals, pilot results and means.
+
+Every reader takes CSV, TSV or JSON Lines, gzipped or not, or ``-`` for standard input; a header names the
+columns, in any order, and other columns are left alone. Ids are text exactly as they stand: NA, 007 and 1e5
+mean nothing special, and a JSON number keeps its digits. Whatever is wrong raises InvalidInputError with
+file and line.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.errors import InvalidInputError
+from cutline.recorded.observations import Counts, Observation, Observations, Pilot
+from cutline.recorded.rows import Column, StrPath, Table, open_table
+
+T = TypeVar("T")
+
+_TASK = ("task", "taskid", "task_id", "question", "arm")
+_WORKER = ("worker", "workerid", "worker_id", "performer", "annotator")
+_LABEL = ("label", "answer", "reward")
+_GOLD = (*_LABEL, "truth", "gold")
+_YES = Column("number of yes labels", ("yes",))
+_N = Column("number of labels", ("n",))
+_PILOT = (
+    Column("arm", ("arm", *_TASK), optional=True),
+    Column("pulls", ("pulls", "n")),
+    Column("total", ("total", "yes")),
+)
+_WORDS = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0}
+
+
+def iter_observations(
+    path: StrPath,
+    *,
+    task_col: str | None = None,
+    worker_col: str | None = None,
+    label_col: str | None = None,
+    positive: str | None = None,
+) -> Iterator[Observation]:
+    """Yield the observations of a file one by one, in its order and in constant memory.
+
+    The columns are task, worker and label, unless named; the older headers taskId, question, workerId,
+    performer, annotator, answer and reward are understood, in any case. A worker is None where there is no
+    such column or its field is empty. With ``positive`` a label is 1 where its text is that and else 0;
+    without, labels are 0 or 1, true or false, or numbers in [0, 1].
+    Raises InvalidInputError at the first row that is wrong, and for a file without rows.
+    """
+    with open_table(path) as table:
+        yield from _observations(table, _observation_columns(task_col, worker_col, label_col), positive)
+
+
+def read_observations(
+    path: StrPath,
+    *,
+    task_col: str | None = None,
+    worker_col: str | None = None,
+    label_col: str | None = None,
+    positive: str | None = None,
+) -> Observations:
+    """Return all observations of a file; see ``iter_observations``, which takes and raises the same."""
+    with open_table(path) as table:
+        return _collect(table, _observation_columns(task_col, worker_col, label_col), positive)
+
+
+def read_recorded(
+    path: StrPath,
+    *,
+    task_col: str | None = None,
+    worker_col: str | None = None,
+    label_col: str | None = None,
+    positive: str | None = None,
+) -> Observations | Counts:
+    """Return what a file holds: Counts where it has columns yes and n and no label, Observations elsewhere.
+
+    Takes and raises the same as ``read_observations`` and ``read_counts``.
+    """
+    columns = _observation_columns(task_col, worker_col, label_col)
+    with open_table(path) as table:
+        header = {name.strip().lower() for name in table.header}
+        if label_col is None and {"yes", "n"} <= header and not header.intersection(_LABEL):
+            return _collect_counts(table, task_col)
+        return _collect(table, columns, positive)
+
+
+def read_counts(path: StrPath, *, task_col: str | None = None) -> Counts:
+    """Return the totals in a file with the columns task, yes and n: of n labels, yes were 1.
+
+    Raises InvalidInputError for numbers that are not whole, yes above n, n below 1, and a task given twice.
+    """
+    with open_table(path) as table:
+        return _collect_counts(table, task_col)
+
+
+def read_gold(
+    path: StrPath, *, task_col: str | None = None, label_col: str | None = None, positive: str | None = None
+) -> dict[str, bool]:
+    """Return the true answer of each task in a file with the columns task and label (or truth, or gold).
+
+    Raises InvalidInputError for an answer other than 0 and 1 and for a task with two different ones.
+    """
+    columns = [Column("task", _TASK, task_col), Column("answer", _GOLD, label_col)]
+    gold: dict[str, bool] = {}
+    with open_table(path) as table:
+        for line, (task, text) in table.fields(columns):
+            where = f"{table.name}, line {line}"
+            answer = _label(text, positive, where)
+            if answer not in (0.0, 1.0):
+                raise InvalidInputError(f"{where}: the answer is {text!r}; it must be 0 or 1")
+            if gold.setdefault(_id(task, "task", where), bool(answer)) != bool(answer):
+                raise InvalidInputError(f"{where}: task {_cut(task or '')} has another answer further up")
+    return gold
+
+
+def read_pilot(path: StrPath) -> Pilot:
+    """Return the pulls and the total reward of each arm: columns pulls (or n) and total (or yes), and maybe arm.
+
+    Raises InvalidInputError for pulls that are not whole or below 0, a total outside [0, pulls], and an arm
+    given twice.
+    """
+    rows: dict[str, tuple[int, float]] = {}
+    with open_table(path) as table:
+        for line, (arm, pulls_text, total_text) in table.fields(_PILOT):
+            where = f"{table.name}, line {line}"
+            name = str(len(rows) + 1) if arm is None else _id(arm, "arm", where)
+            pulls, total = _whole(pulls_text, "pulls", where), _number(total_text)
+            if not 0 <= total <= pulls:
+                raise InvalidInputError(f"{where}: the total is {total_text!r}; it must be a number from 0 to {pulls}")
+            _add(rows, name, (pulls, total), where)
+        return Pilot(
+            table.name,
+            tuple(rows),
+            np.array([pulls for pulls, _ in rows.values()], dtype=np.int64),
+            np.array([total for _, total in rows.values()], dtype=np.float64),
+        )
+
+
+def read_means(path: StrPath, *, column: str | None = None) -> NDArray[np.float64]:
+    """Return the means in a file, float64 of shape (K,): one number in [0, 1] a line, or a column of a table.
+
+    A first line that begins with a letter is a header. Of several columns the one called ``column`` is taken, else
+    mean. Raises InvalidInputError, with the line, for anything that is no number in [0, 1].
+    """
+    with open_table(path) as table:
+        first = table.header[0].strip()
+        if column is None and len(table.header) == 1:
+            headless = not first[:1].isalpha() or "." in first or _is_number(first)
+            rows = table.fields([Column("mean", (first.lower(),))], headless=headless)
+        else:
+            rows = table.fields([Column("mean", ("mean", "means"), column)])
+        return np.array([_mean(text, f"{table.name}, line {line}") for line, (text,) in rows])
+
+
+def _observation_columns(task_col: str | None, worker_col: str | None, label_col: str | None) -> list[Column]:
+    return [
+        Column("task", _TASK, task_col),
+        Column("worker", _WORKER, worker_col, optional=True),
+        Column("label", _LABEL, label_col),
+    ]
+
+
+def _observations(table: Table, columns: list[Column], positive: str | None) -> Iterator[Observation]:
+    for line, (task, worker, text) in table.fields(columns):
+        label = _WORDS.get(text) if positive is None and text is not None else None
+        if label is None:
+            label = _label(text, positive, f"{table.name}, line {line}")
+        yield Observation(task or _id(task, "task", f"{table.name}, line {line}"), worker or None, label, line)
+
+
+def _collect(table: Table, columns: list[Column], positive: str | None) -> Observations:
+    tasks: dict[str, int] = {}
+    names: dict[str | None, str | None] = {}
+    task, workers, labels, lines = [], [], [], []
+    for row in _observations(table, columns, positive):
+        task.append(tasks.setdefault(row.task, len(tasks)))
+        workers.append(names.setdefault(row.worker, row.worker))
+        labels.append(row.label)
+        lines.append(row.line)
+    return Observations(
+        table.name,
+        tuple(tasks),
+        np.array(task, dtype=np.int64),
+        tuple(workers),
+        np.array(labels, dtype=np.float64),
+        np.array(lines, dtype=np.int64),
+    )
+
+
+def _collect_counts(table: Table, task_col: str | None) -> Counts:
+    rows: dict[str, tuple[int, int]] = {}
+    for line, (task, yes_text, n_text) in table.fields([Column("task", _TASK, task_col), _YES, _N]):
+        where = f"{table.name}, line {line}"
+        yes, n = _whole(yes_text, "yes", where), _whole(n_text, "n", where)
+        if n < 1 or yes > n:
+            raise InvalidInputError(f"{where}: {yes} yes of {n} labels; n must be at least 1, and yes at most n")
+        _add(rows, _id(task, "task", where), (yes, n), where)
+    totals = np.array(list(rows.values()), dtype=np.int64)
+    return Counts(table.name, tuple(rows), totals[:, 0].copy(), totals[:, 1].copy())
+
+
+def _add(rows: dict[str, T], name: str, value: T, where: str) -> None:
+    if name in rows:
+        raise InvalidInputError(f"{where}: {_cut(name)} stands further up already; give each once")
+    rows[name] = value
+
+
+def _id(text: str | None, role: str, where: str) -> str:
+    if not text:
+        raise InvalidInputError(f"{where}: the {role} is {'null' if text is None else 'empty'}; it must be text")
+    return text
+
+
+def _label(text: str | None, positive: str | None, where: str) -> float:
+    plain = "" if text is None else text.strip()
+    if positive is not None and plain:
+        return float(plain == positive.strip())
+    value = _WORDS.get(plain.lower())
+    if value is None:
+        value = _number(plain)
+    if not 0.0 <= value <= 1.0:
+        shown = "null" if text is None else _cut(text)
+        raise InvalidInputError(f"{where}: the label is {shown}; it must be 0, 1, true, false or a number in [0, 1]")
+    return value
+
+
+def _mean(text: str | None, where: str) -> float:
+    value = _number(text)
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInputError(f"{where}: {_cut(text or '')} is no mean; it must be a number in [0, 1]")
+    return value
+
+
+def _whole(text: str | None, role: str, where: str) -> int:
+    plain = (text or "").strip()
+    if not (plain.isascii() and plain.isdigit() and len(plain) <= 15):
+        raise InvalidInputError(f"{where}: {role} is {_cut(text or '')}; it must be a whole number, 0 or above")
+    return int(plain)
+
+
+def _number(text: str | None) -> float:
+    """Read a number, NaN where there is none; the underscores and foreign digits that Python allows are none."""
+    return float(text) if text is not None and _is_number(text) else math.nan
+
+
+def _is_number(text: str) -> bool:
+    if "_" in text or not text.isascii():
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:60] + "...")

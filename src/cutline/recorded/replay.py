@@ -1,0 +1,222 @@
+"""replay: what each policy would have made of labels that somebody already collected.
+
+Every run takes the tasks in a random order and each task's labels in a random order, without replacement. A
+task whose labels are all drawn cannot be pulled again. Decisions are held against the full-data answer, which
+is what all labels of a task say, and against gold answers where there are some.
+"""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.errors import InvalidInputError
+from cutline.memory import require_memory
+from cutline.policies import Policy
+from cutline.problem import Problem, check_threshold
+from cutline.progress import Progress, progress_bar
+from cutline.recorded.drawing import drawing_kernel
+from cutline.recorded.observations import Counts, Observations
+from cutline.recorded.result import Replay
+from cutline.simulation.curves import RegretCurves
+from cutline.simulation.simulate import available_cores, check_budgets, check_policies, run_all
+
+_DEFAULT_BUDGETS = 20
+_PULLS_PER_CHUNK = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The labels to draw from: task (N,), labels (N,), and for each of the K tasks its size and total."""
+
+    task: NDArray[np.int64]
+    labels: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    totals: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some runs of all policies: what a worker needs. ``gold`` (K,) is 1, 0, or -1 where there is none."""
+
+    pool: Pool
+    policies: tuple[Policy, ...]
+    problem: Problem
+    gold: NDArray[np.int8]
+    budgets: NDArray[np.int64]
+    seed: int
+    first_run: int
+    runs: int
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkResult:
+    """Errors and gold errors, shape (P, B, runs), and pulls, shape (P, B, K), summed over the runs."""
+
+    errors: NDArray[np.int32]
+    gold_errors: NDArray[np.int32]
+    pulls: NDArray[np.int64]
+
+
+def play(chunk: Chunk) -> ChunkResult:
+    """Play a chunk. A pure function of the chunk, wherever it runs.
+
+    Run r shuffles with numpy's ``default_rng([seed, r])``: first the tasks, then the labels; all policies draw
+    from the same piles.
+    """
+    pool, problem = chunk.pool, chunk.problem
+    shape = (len(chunk.policies), chunk.budgets.size)
+    result = ChunkResult(
+        np.empty((*shape, chunk.runs), np.int32),
+        np.empty((*shape, chunk.runs), np.int32),
+        np.zeros((*shape, problem.arms), np.int64),
+    )
+    above = np.empty((chunk.budgets.size, problem.arms), np.bool_)
+    known = chunk.gold >= 0
+    for run in range(chunk.runs):
+        random = np.random.default_rng([chunk.seed, chunk.first_run + run])
+        order = random.permutation(problem.arms)
+        arrival = random.permutation(pool.labels.size)
+        for row, policy in enumerate(chunk.policies):
+            drawing_kernel(type(policy))(
+                order,
+                arrival,
+                pool.task,
+                pool.labels,
+                pool.totals,
+                problem.threshold,
+                np.array([policy.parameters()], np.float64),
+                chunk.budgets,
+                above,
+                result.pulls[row],
+            )
+            result.errors[row, :, run] = np.count_nonzero(above != problem.truth, axis=1)
+            result.gold_errors[row, :, run] = np.count_nonzero((above != chunk.gold) & known, axis=1)
+    return result
+
+
+def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and how
+    recorded: Observations | Counts,
+    policies: Policy | str | Iterable[Policy | str],
+    *,
+    threshold: float = 0.5,
+    gold: Mapping[str, bool] | None = None,
+    budgets: int | Iterable[int] | None = None,
+    runs: int = 100,
+    seed: int = 0,
+    executor: Executor | int | None = None,
+    progress: Progress | bool | None = None,
+) -> Replay:
+    """Let every policy draw the recorded labels ``runs`` times, and count its wrong decisions at every budget.
+
+    ``recorded``: what the readers return. ``policies``: policies or their names, no two alike; those that are
+    told the truth or the budget (UCBE, oracles) are refused. ``gold``: true answers by task; a task without is
+    not counted there. ``budgets``: labels in all, increasing, from one a task to all there are; default: 20 in
+    equal steps over that range. At the last of these every policy gives the full-data answer.
+    ``executor``: any concurrent.futures Executor, or a number of threads; default: a thread for each core.
+    ``progress``: None shows a bar on a terminal, False none, a callable is told the labels drawn.
+
+    A task not yet drawn counts as below the threshold (only a policy that starts from a prior leaves any). Runs
+    share their shuffles between policies. The same seed gives the same result on any executor. Raises
+    InvalidInputError for what is out of range and OutOfMemoryError for totals too large to be shuffled.
+    """
+    chosen = _check_policies(policies)
+    threshold = check_threshold(threshold)
+    for name, value, least in (("runs", runs, 1), ("seed", seed, 0)):
+        if value < least:
+            raise InvalidInputError(f"{name} is {value}; it must be {least} or more")
+    jobs = executor if isinstance(executor, int) else available_cores()
+    if jobs < 1:
+        raise InvalidInputError(f"jobs is {jobs}; it must be 1 or more")
+    arms, labels = len(recorded.tasks), len(recorded)
+    at = _check_budgets(budgets, arms, labels)
+    cells = len(chosen) * at.size
+    require_memory(
+        16 * labels + jobs * (16 * labels + 100 * arms) + (jobs + 2) * (8 * cells * arms) + 8 * cells * runs,
+        f"{labels:,} labels of {arms:,} tasks, {len(chosen)} policies and {at.size} budgets in {jobs} threads",
+    )
+    pool = _pool(recorded)
+    truth = _gold(recorded, gold)
+    problem = Problem(pool.totals / pool.sizes, threshold)
+    for policy in chosen:
+        drawing_kernel(type(policy))  # made once here, or threads would each make their own
+
+    errors, gold_errors = (np.empty((len(chosen), at.size, runs), np.int32) for _ in range(2))
+    pulls = np.zeros((len(chosen), at.size, arms), np.int64)
+    pulls_a_run = int(at[-1]) * len(chosen)
+    size = max(1, min(-(-runs // jobs), _PULLS_PER_CHUNK // pulls_a_run))
+    chunks = [
+        Chunk(pool, tuple(chosen), problem, truth, at, seed, first, min(size, runs - first))
+        for first in range(0, runs, size)
+    ]
+    with progress_bar("replaying", pulls_a_run * runs, progress) as advance:
+        for position, result in run_all(play, chunks, executor):
+            chunk = chunks[position]
+            where = slice(chunk.first_run, chunk.first_run + chunk.runs)
+            errors[:, :, where] = result.errors
+            gold_errors[:, :, where] = result.gold_errors
+            pulls += result.pulls
+            advance(pulls_a_run * chunk.runs)
+
+    names, known = tuple(str(policy) for policy in chosen), truth >= 0
+    against_gold = None
+    if gold is not None:
+        right = Problem(truth[known], threshold)
+        against_gold = RegretCurves(right, names, at, gold_errors, pulls[:, :, known] / runs, seed, "common")
+    return Replay(
+        source=recorded.source,
+        tasks=recorded.tasks,
+        labels=labels,
+        against_full=RegretCurves(problem, names, at, errors, pulls / runs, seed, "common"),
+        against_gold=against_gold,
+        full_gold_errors=int(np.count_nonzero((problem.truth != truth) & known)) if against_gold else None,
+    )
+
+
+def _check_policies(policies: Policy | str | Iterable[Policy | str]) -> list[Policy]:
+    chosen = check_policies(policies)
+    for policy in chosen:
+        if policy.needs_truth or not policy.anytime:
+            told = "the true means" if policy.needs_truth else "the budget in advance"
+            raise InvalidInputError(f"{policy} needs {told}, which nobody has who collects labels; leave it out")
+    return chosen
+
+
+def _check_budgets(budgets: int | Iterable[int] | None, arms: int, labels: int) -> NDArray[np.int64]:
+    if budgets is None:
+        return np.unique(np.linspace(arms, labels, _DEFAULT_BUDGETS).round().astype(np.int64))
+    at = check_budgets(budgets, arms)
+    if at[-1] > labels:
+        raise InvalidInputError(f"budget {at[-1]} is above the number of recorded labels, {labels}")
+    return at
+
+
+def _pool(recorded: Observations | Counts) -> Pool:
+    """Return the labels to draw from; totals are written out as so many ones and zeros."""
+    arms = len(recorded.tasks)
+    if isinstance(recorded, Counts):
+        task = np.repeat(np.arange(arms), recorded.n)
+        first = np.cumsum(recorded.n) - recorded.n
+        labels = (np.arange(task.size) < (first + recorded.yes)[task]).astype(np.float64)
+        return Pool(task, labels, recorded.n, recorded.yes.astype(np.float64))
+    task, labels = recorded.task, recorded.labels
+    sizes = np.bincount(task, minlength=arms)
+    totals: NDArray[np.float64] = np.bincount(task, labels, minlength=arms).astype(np.float64)
+    return Pool(task, labels, sizes, totals)
+
+
+def _gold(recorded: Observations | Counts, gold: Mapping[str, bool] | None) -> NDArray[np.int8]:
+    """Return the gold answer of each task, shape (K,): 1, 0, or -1 where there is none."""
+    answers = np.full(len(recorded.tasks), -1, np.int8)
+    if gold is None:
+        return answers
+    for arm, task in enumerate(recorded.tasks):
+        if task in gold:
+            if gold[task] not in (0, 1):
+                raise InvalidInputError(f"gold of task {task!r} is {gold[task]!r}; it must be 0 or 1")
+            answers[arm] = gold[task]
+    if not (answers >= 0).any():
+        raise InvalidInputError(f"gold has no task in common with {recorded.source}: are the ids the same?")
+    return answers

@@ -1,0 +1,85 @@
+"""What comes out of a replay."""
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cutline.errors import InvalidInputError
+from cutline.simulation.curves import COLUMNS, RegretCurves
+
+GOLD_COLUMNS = ("mean_gold_errors", "gold_standard_error")
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What ``replay`` returns.
+
+    ``against_full``: wrong decisions where the truth is the full-data answer, as RegretCurves; its problem has
+    the yes-share of all labels of each task as means. ``against_gold``: the same where the truth is gold, over
+    the tasks that have it; None without gold. ``full_gold_errors``: how often the full-data answer itself
+    disagrees with gold. ``tasks``: K ids; ``labels``: N; ``source``: the name of the file.
+    """
+
+    source: str
+    tasks: tuple[str, ...]
+    labels: int
+    against_full: RegretCurves
+    against_gold: RegretCurves | None
+    full_gold_errors: int | None
+
+    def labels_needed(self, within: float = 0.01) -> dict[str, int | None]:
+        """Return the labels that each policy needs to come within ``within`` of the full-data accuracy.
+
+        The accuracy is that against gold if there is gold, else that against the full-data answer (then the
+        full-data accuracy is 1). The number is the first of the budgets from which on the mean accuracy stays
+        there; None if that is above the last budget. Raises InvalidInputError unless 0 <= within < 1.
+        """
+        if not 0.0 <= within < 1.0:
+            raise InvalidInputError(f"within is {within}; it must be a share of the tasks, from 0 to below 1")
+        curves = self.against_gold or self.against_full
+        # Errors are whole numbers and runs are few, so a mean is off by far less than this.
+        allowed = (self.full_gold_errors or 0) + within * curves.problem.arms + 1e-9
+        needed: dict[str, int | None] = {}
+        for name, mean in zip(curves.policies, curves.mean, strict=True):
+            outside = np.flatnonzero(mean > allowed)
+            first = int(outside[-1]) + 1 if outside.size else 0
+            needed[name] = int(curves.budgets[first]) if first < curves.budgets.size else None
+        return needed
+
+    def summary(self, within: float = 0.01) -> str:
+        """Return ``labels_needed`` in words: "LSA(1.35) needs 12,000 of 20,000 labels; Uniform all"."""
+        parts: list[str] = []
+        for name, needed in self.labels_needed(within).items():
+            verb = "" if parts else " needs"
+            if needed is None:
+                text = f"more than {int(self.against_full.budgets[-1]):,}"
+            else:
+                text = "all" if needed == self.labels else f"{needed:,}"
+            parts.append(f"{name}{verb} {text}" + ("" if parts else f" of {self.labels:,} labels"))
+        return "; ".join(parts)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict a policy and budget: policy, budget, runs, mean_errors and standard_error, against gold too.
+
+        mean_gold_errors and gold_standard_error are None without gold.
+        """
+        rows = self.against_full.rows()
+        gold = self.against_gold.rows() if self.against_gold else [dict.fromkeys(COLUMNS)] * len(rows)
+        names = dict(zip(GOLD_COLUMNS, COLUMNS[-2:], strict=True))
+        return [row | {name: other[key] for name, key in names.items()} for row, other in zip(rows, gold, strict=True)]
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV, with a header; no value is an empty field."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, (*COLUMNS, *GOLD_COLUMNS), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows())
+        return text.getvalue()
+
+    def panels(self) -> dict[str, RegretCurves]:
+        """Return what ``plotting.regret_figure`` draws: errors against the full-data answer and against gold."""
+        full = {"against the full-data answer": self.against_full}
+        return full | ({"against gold": self.against_gold} if self.against_gold else {})
