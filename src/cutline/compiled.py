@@ -104,10 +104,11 @@ def fingerprint(function: Callable[..., Any]) -> str:
 def _parts(item: Any, seen: set[int]) -> Iterator[str]:
     item = getattr(item, "py_func", item)
     if isinstance(item, types.FunctionType):
-        if id(item.__code__) in seen:
+        if id(item) in seen:
             return
-        seen.add(id(item.__code__))
+        seen.add(id(item))
         yield from _code_parts(item.__code__)
+        yield repr((item.__defaults__, item.__kwdefaults__))
         for name in item.__code__.co_names:
             if name in item.__globals__:
                 yield name
@@ -116,6 +117,11 @@ def _parts(item: Any, seen: set[int]) -> Iterator[str]:
             yield from _parts(cell.cell_contents, seen)
     elif isinstance(item, (int, float, str, np.generic)):
         yield repr(item)
+    elif isinstance(item, tuple):
+        for part in item:
+            yield from _parts(part, seen)
+    elif isinstance(item, np.ndarray):
+        yield repr((item.dtype, item.shape, item.tobytes()))
     elif isinstance(item, types.ModuleType):
         yield item.__name__
 

@@ -18,3 +18,15 @@ class NotFoundError(CutlineError, KeyError):
 
 class OutOfMemoryError(CutlineError, MemoryError):
     """Work that needs more memory than there is."""
+
+
+class MissingDependencyError(CutlineError, ImportError):
+    """An optional package that is not installed: what needs it, and how to get it."""
+
+
+class ConflictError(InvalidInputError):
+    """A request that contradicts what a campaign already holds: another reward for a pull, other settings."""
+
+
+class StoreError(CutlineError):
+    """A database that does not do what is asked: full, read-only, out of reach, of a newer version."""

@@ -1,9 +1,10 @@
 """Write a file whole or not at all."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,7 +19,7 @@ def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any
     """
     target = Path(path)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(target.parent)
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
     except OSError as error:
         raise InvalidInputError(f"cannot write {target}: {error.strerror}") from None
@@ -35,3 +36,32 @@ def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any
         raise InvalidInputError(f"cannot write {target}: {error.strerror}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Raise InvalidInputError if ``whole_file`` could not write this file; leave nothing behind either way.
+
+    For long work, to be refused before it starts.
+    """
+    target = Path(path)
+    made: list[Path] = []
+    try:
+        if target.is_dir():
+            raise InvalidInputError(f"cannot write {target}: it is a folder; give the name of a file")
+        made = [folder for folder in target.parents if not folder.exists()]
+        _make_folder(target.parent)
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise InvalidInputError(f"cannot write {target}: {error.strerror}") from None
+    finally:
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None

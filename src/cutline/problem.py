@@ -63,6 +63,9 @@ class Problem:
     def __hash__(self) -> int:
         return hash((self.threshold, self.means.tobytes()))
 
+    def __reduce__(self) -> tuple[type["Problem"], tuple[NDArray[np.float64], float]]:
+        return Problem, (self.means, self.threshold)  # a copy in another process is read-only too
+
     @property
     def arms(self) -> int:
         """K, the number of arms."""

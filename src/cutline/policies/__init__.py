@@ -58,6 +58,8 @@ def parse(text: str) -> Policy:
             raise InvalidInputError(
                 f"{text!r}: {value.strip()!r} is not a number; write {_signature(chosen)}"
             ) from None
+        if equals and key.strip() in named:
+            raise InvalidInputError(f"{text!r}: {key.strip()} is given twice; write {_signature(chosen)}")
         if equals:
             named[key.strip()] = number
         elif named:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cutline.policies.policy import Policy, above_rounding, check_parameter, corners, excess, settle
+from cutline.policies.policy import Policy, above_rounding, check_parameter, excess, settle
 
 
 def apt_index(pulls: float, total: float, threshold: float, epsilon: float) -> float:
@@ -14,20 +14,13 @@ def apt_index(pulls: float, total: float, threshold: float, epsilon: float) -> f
     return settle(width * width / pulls)  # paper, Section 1: sqrt(T_i) (gap_i + epsilon)
 
 
-def apt_ceiling(pulls: float, total: float, length: float, ones: float, threshold: float, epsilon: float) -> float:
-    """Return an upper bound of the index inside a block: it is convex in (pulls, total), so largest at a corner.
-
-    The first corner never exceeds one of the other three.
-    """
-    highest, lowest = corners(pulls, total, length, ones, threshold)
-    up = pulls + ones
-    down = pulls + length - ones
+def apt_ceiling(pulls: float, length: float, lowest: float, highest: float, threshold: float, epsilon: float) -> float:
+    """Return an upper bound of the index over a block: it is convex in the pulls, so largest at an end."""
+    deviation = max(-lowest, highest)
     end = pulls + length
-    last = excess(pulls, total, threshold) + ones - length * threshold
-    above = abs(highest) + epsilon * up
-    below = abs(lowest) + epsilon * down
-    after = abs(last) + 1e-15 * end + epsilon * end
-    bound = max(above * above / up, below * below / down, after * after / end)
+    first = deviation + epsilon * pulls
+    last = deviation + epsilon * end
+    bound = max(first * first / pulls, last * last / end)
     return above_rounding(bound, bound)
 
 
@@ -48,4 +41,4 @@ class APT(Policy):
     ceiling = staticmethod(apt_ceiling)
 
     def __post_init__(self) -> None:
-        check_parameter(self, "epsilon", lambda value: value >= 0, "0 or above")
+        check_parameter(self, "epsilon", lambda value: 0 <= value <= 1e100, "a number from 0 to 1e100")

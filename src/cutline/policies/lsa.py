@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from cutline.policies.policy import Policy, above_rounding, check_parameter, corners, excess, settle
+from cutline.policies.policy import Policy, above_rounding, check_parameter, excess, settle
 
 
 def lsa_index(pulls: float, total: float, threshold: float, alpha: float) -> float:
@@ -12,14 +12,10 @@ def lsa_index(pulls: float, total: float, threshold: float, alpha: float) -> flo
     return settle(alpha * deviation * deviation / pulls + 0.5 * math.log(pulls))  # Algorithm 1, line 4
 
 
-def lsa_ceiling(pulls: float, total: float, length: float, ones: float, threshold: float, alpha: float) -> float:
-    """Return an upper bound of the index inside a block: excess^2 / T_i is convex, so largest at a corner.
-
-    Of the four corners of the block the first and the last never exceed the other two; ln T_i grows.
-    """
-    highest, lowest = corners(pulls, total, length, ones, threshold)
-    square = max(highest * highest / (pulls + ones), lowest * lowest / (pulls + length - ones))
-    bound = alpha * square + 0.5 * math.log(pulls + length)
+def lsa_ceiling(pulls: float, length: float, lowest: float, highest: float, threshold: float, alpha: float) -> float:
+    """Return an upper bound of the index over a block: the largest excess^2 on the fewest pulls, ln of the most."""
+    deviation = max(-lowest, highest)
+    bound = alpha * deviation * deviation / pulls + 0.5 * math.log(pulls + length)
     return above_rounding(bound, bound)
 
 
@@ -40,4 +36,4 @@ class LSA(Policy):
     ceiling = staticmethod(lsa_ceiling)
 
     def __post_init__(self) -> None:
-        check_parameter(self, "alpha", lambda value: value > 0, "a number above 0")
+        check_parameter(self, "alpha", lambda value: 0 < value <= 1e100, "a number above 0, at most 1e100")

@@ -42,37 +42,38 @@ def opt_kg_index(pulls: float, total: float, threshold: float, prior_a: float, p
 
 
 def opt_kg_ceiling(
-    pulls: float, total: float, length: float, ones: float, threshold: float, prior_a: float, prior_b: float
+    pulls: float, length: float, lowest: float, highest: float, threshold: float, prior_a: float, prior_b: float
 ) -> float:
-    """Return an upper bound of the index inside a block.
+    """Return an upper bound of the index over a block, or infinity where the block leaves the beliefs that exist.
 
     R+ is at least D / max(a, b), so the index is at most -ln D + ln max(a, b), and -ln D is convex: largest at a
-    corner. At threshold 1/2 the index is that bound; there it grows with every reward that takes the belief
-    further from even and falls with the others, so that all ones or all zeros make it largest.
+    corner. At threshold 1/2 the index is that bound; at a given excess it grows by no more than 1/2 ln n.
     """
-    a = prior_a + total
-    b = prior_b + pulls - total
-    zeros = length - ones
+    n = pulls + prior_a + prior_b
+    shift = prior_a - (prior_a + prior_b) * threshold
+    low = lowest + shift
+    high = highest + shift
     if threshold == 0.5:
-        bound = max(
-            even_index(max(a + ones, b), min(a + ones, b)),
-            even_index(max(a, b + zeros), min(a, b + zeros)),
-        )
+        deviation = max(-low, high)
+        if deviation >= 0.5 * n:
+            return math.inf
+        bound = even_index(0.5 * n + deviation, 0.5 * n - deviation) + 0.5 * length / n
         return above_rounding(bound, bound)
+    if n * threshold + low <= 0.0 or n * (1.0 - threshold) - high <= 0.0:
+        return math.inf
+    end = n + length
     bound = max(
-        minus_log_density(a, b, threshold),
-        minus_log_density(a + ones, b, threshold),
-        minus_log_density(a, b + zeros, threshold),
-        minus_log_density(a + ones, b + zeros, threshold),
+        minus_log_density(n * threshold + low, n * (1.0 - threshold) - low, threshold),
+        minus_log_density(n * threshold + high, n * (1.0 - threshold) - high, threshold),
+        minus_log_density(end * threshold + low, end * (1.0 - threshold) - low, threshold),
+        minus_log_density(end * threshold + high, end * (1.0 - threshold) - high, threshold),
     )
-    n = a + b
-    if a - n * threshold - zeros * threshold > _FAR:
-        side = math.log(a + ones)
-    elif a - n * threshold + ones * (1.0 - threshold) < -_FAR:
-        side = math.log(b + zeros)
-    else:
-        side = math.log(max(a + ones, b + zeros))
-    return above_rounding(bound + side, abs(bound) + abs(side))
+    side = end * max(threshold, 1.0 - threshold) + max(-low, high)
+    if low > _FAR:
+        side = end * threshold + high
+    elif high < -_FAR:
+        side = end * (1.0 - threshold) - low
+    return above_rounding(bound + math.log(side), abs(bound) + abs(math.log(side)))
 
 
 def minus_log_density(a: float, b: float, threshold: float) -> float:

@@ -34,7 +34,7 @@ def excess(pulls: float, total: float, threshold: float) -> float:
     millionths = math.floor(threshold * 1e6 + 0.5)
     if millionths / 1e6 == threshold:
         return (total * 1e6 - millionths * pulls) / 1e6
-    return settle((total / pulls - threshold) * pulls)
+    return (total / pulls - threshold) * pulls
 
 
 def settle(index: float) -> float:
@@ -45,19 +45,6 @@ def settle(index: float) -> float:
     """
     scaled = index * 8193.0
     return scaled - (scaled - index)
-
-
-def corners(pulls: float, total: float, length: float, ones: float, threshold: float) -> tuple[float, float]:
-    """Return the largest and the smallest excess that a block of further rewards can lead through.
-
-    They are reached after all its ones, at pulls + ones, and after all its zeros, at pulls + length - ones; both
-    are moved outwards by more than ``excess`` can be off by rounding.
-    """
-    start = excess(pulls, total, threshold)
-    margin = 1e-15 * (pulls + length)
-    highest = start + ones * (1.0 - threshold) + margin
-    lowest = start - (length - ones) * threshold - margin
-    return highest, lowest
 
 
 def above_rounding(bound: float, scale: float) -> float:
@@ -108,12 +95,11 @@ class Policy(ABC):
     at least 1, or at least 0 where ``pulls_each_arm_first`` is False.
     """
     ceiling: ClassVar[Index | None] = None
-    """ceiling(pulls, total, length, ones, threshold, *parameters) -> float, or None.
+    """ceiling(pulls, length, lowest, highest, threshold, *parameters) -> float, or None.
 
-    A static method for the skip-ahead engine: no less than the index, as computed, of any record
-    (pulls + j, total + k) that a block of ``length`` further rewards, ``ones`` of them 1, can lead through,
-    whatever their order: 0 <= j <= length, max(0, j - length + ones) <= k <= min(j, ones). A policy
-    without it runs on the stepping engine.
+    A static method for the skip-ahead engine: no less than the index, as computed, of any record that has ``pulls`` to
+    ``pulls + length`` pulls and an excess (total - threshold * pulls) from ``lowest`` to ``highest``; infinity where
+    it cannot say. A policy without it runs on the stepping engine.
     """
 
     def parameters(self, problem: Problem | None = None, budget: int | None = None) -> Parameters:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from cutline.errors import InvalidInputError
-from cutline.policies.policy import Parameters, Policy, above_rounding, check_parameter, corners, excess, settle
+from cutline.policies.policy import Parameters, Policy, above_rounding, check_parameter, excess, settle
 from cutline.problem import Problem
 
 
@@ -13,10 +13,11 @@ def ucbe_index(pulls: float, total: float, threshold: float, exploration: float)
     return settle(abs(excess(pulls, total, threshold)) / pulls - math.sqrt(exploration / pulls))  # paper, Section 5
 
 
-def ucbe_ceiling(pulls: float, total: float, length: float, ones: float, threshold: float, exploration: float) -> float:
-    """Return an upper bound of the index inside a block: the gap is largest after all ones or all zeros."""
-    highest, lowest = corners(pulls, total, length, ones, threshold)
-    gap = max(abs(highest) / (pulls + ones), abs(lowest) / (pulls + length - ones))
+def ucbe_ceiling(
+    pulls: float, length: float, lowest: float, highest: float, threshold: float, exploration: float
+) -> float:
+    """Return an upper bound of the index over a block: the largest gap less the smallest bonus."""
+    gap = max(-lowest, highest) / pulls
     bonus = math.sqrt(exploration / (pulls + length))
     return above_rounding(gap - bonus, gap + bonus)
 
@@ -26,7 +27,7 @@ class UCBE(Policy):
     """UCBE(i) explores with a = 4^i (T - K) / H, so it is told the hardness H and the budget T.
 
     It is not anytime: each budget is a simulation of its own. Raises InvalidInputError for an ``i`` that is
-    not a number from -500 to 500. Source: paper, Section 5.
+    not a number from -100 to 100. Source: paper, Section 5.
     """
 
     name = "UCBE"
@@ -41,7 +42,7 @@ class UCBE(Policy):
     ceiling = staticmethod(ucbe_ceiling)
 
     def __post_init__(self) -> None:
-        check_parameter(self, "i", lambda value: -500 <= value <= 500, "a number from -500 to 500")
+        check_parameter(self, "i", lambda value: -100 <= value <= 100, "a number from -100 to 100")
 
     def parameters(self, problem: Problem | None = None, budget: int | None = None) -> Parameters:
         """Return (a,), a = 4^i (T - K) / H; a is 0 where a mean lies on the threshold (H is infinite)."""

@@ -10,7 +10,7 @@ def uniform_index(pulls: float, total: float, threshold: float) -> float:
     return pulls
 
 
-def uniform_ceiling(pulls: float, total: float, length: float, ones: float, threshold: float) -> float:
+def uniform_ceiling(pulls: float, length: float, lowest: float, highest: float, threshold: float) -> float:
     """Return the index at the end of a block."""
     return pulls + length
 

@@ -6,6 +6,8 @@ import json
 import math
 import os
 import platform
+import zipfile
+import zlib
 from dataclasses import dataclass, field
 from typing import IO, Any
 
@@ -136,7 +138,7 @@ class RegretCurves:
     def load(cls, path: str | os.PathLike[str]) -> "RegretCurves":
         """Read what ``save`` wrote; raise InvalidInputError if the file is not there or is something else."""
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
                 settings = json.loads(str(stored["settings"]))
                 return cls(
                     problem=Problem(stored["means"], settings["threshold"]),
@@ -150,5 +152,5 @@ class RegretCurves:
                 )
         except OSError as error:
             raise InvalidInputError(f"cannot read {os.fspath(path)}: {error.strerror or error}") from None
-        except (KeyError, ValueError, TypeError, EOFError):
+        except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
             raise InvalidInputError(f"{os.fspath(path)} does not hold curves that cutline saved") from None

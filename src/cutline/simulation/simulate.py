@@ -1,5 +1,6 @@
 """simulate: policies on a problem, over budgets and runs; validates, splits the work, collects."""
 
+import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
@@ -114,12 +115,12 @@ def simulate(
     """
     chosen = check_policies(policies)
     at = check_budgets(budgets, problem.arms)
-    if runs < 1:
-        raise InvalidInputError(f"runs is {runs}; it must be 1 or more")
-    if not 0 <= seed < 2**64:
-        raise InvalidInputError(f"seed is {seed}; it must be from 0 to 2^64 - 1")
+    runs = check_whole("runs", runs, 1, 2**31 - 1, "1 or more")
+    seed = check_whole("seed", seed, 0, 2**64 - 1, "a whole number from 0 to 2^64 - 1")
     if streams not in STREAMS:
         raise InvalidInputError(f"streams is {streams!r}; it must be one of {', '.join(STREAMS)}")
+    if not isinstance(executor, (int, Executor, type(None))):
+        raise InvalidInputError(f"executor is {executor!r}; it must be a number of threads or an Executor")
     jobs = executor if isinstance(executor, int) else available_cores()
     if jobs < 1:
         raise InvalidInputError(f"jobs is {jobs}; it must be 1 or more")
@@ -177,11 +178,25 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def check_whole(name: str, value: int, least: int, most: int, wanted: str) -> int:
+    """Return a whole number as an int; raise InvalidInputError if it is none, or out of range."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidInputError(f"{name} is {value!r}; it must be a whole number") from None
+    if not least <= number <= most:
+        raise InvalidInputError(f"{name} is {number}; it must be {wanted}")
+    return number
+
+
 def check_policies(policies: Policy | str | Iterable[Policy | str]) -> list[Policy]:
     """Return the policies, names parsed; raise InvalidInputError if there is none or one twice."""
     if isinstance(policies, (Policy, str)):
         policies = [policies]
     chosen = [parse(item) if isinstance(item, str) else item for item in policies]
+    for item in chosen:
+        if not isinstance(item, Policy):
+            raise InvalidInputError(f"{item!r} is not a policy; give one such as LSA() or its name")
     if not chosen:
         raise InvalidInputError("no policies: give at least one, such as LSA")
     names = [str(policy) for policy in chosen]
@@ -193,7 +208,7 @@ def check_policies(policies: Policy | str | Iterable[Policy | str]) -> list[Poli
 
 def check_budgets(budgets: int | Iterable[int], arms: int) -> NDArray[np.int64]:
     """Return budgets as an increasing int64 array; raise InvalidInputError if they are not, or one is below K."""
-    given = [budgets] if isinstance(budgets, (int, np.integer)) else list(budgets)
+    given = list(budgets) if isinstance(budgets, Iterable) else [budgets]
     try:
         values = [int(value) for value in given]
     except (TypeError, ValueError, OverflowError):

@@ -59,11 +59,11 @@ def log_two_tailed(t: float, degrees: float) -> float:
     if math.isinf(t):
         return -math.inf
     a, b = degrees / 2.0, 0.5
-    x = degrees / (degrees + t * t)
-    direct = special.betainc(a, b, x)
+    x, rest = degrees / (degrees + t * t), t * t / (degrees + t * t)
+    direct = special.betaincc(b, a, rest) if rest < x else special.betainc(a, b, x)
     if direct > 1e-200:
         return math.log(direct)
-    log_front = -a * math.log1p(t * t / degrees) + b * math.log(t * t / (degrees + t * t)) - math.log(a)
+    log_front = -a * math.log1p(t * t / degrees) + b * math.log(rest) - math.log(a)
     return float(log_front - special.betaln(a, b) + math.log(special.hyp2f1(a + b, 1.0, a + 1.0, x)))
 
 

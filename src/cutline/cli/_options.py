@@ -1,0 +1,40 @@
+"""Options that several commands share, and the lists of numbers that they take."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+
+from cutline.errors import InvalidInputError
+
+T = TypeVar("T")
+
+
+def numbers(
+    kind: Callable[[str], T], what: str, example: str
+) -> Callable[[click.Context, click.Parameter, str | None], list[T] | None]:
+    """Return the callback of an option that takes numbers with commas between them: ``0.2,0.4`` or ``100,200``.
+
+    ``kind`` makes a number of a text and raises ValueError where it cannot; ``what`` says what it should have been.
+    """
+
+    def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> list[T] | None:
+        if value is None:
+            return None
+        found = []
+        for place, text in enumerate(value.split(","), 1):
+            try:
+                found.append(kind(text))
+            except ValueError:
+                raise InvalidInputError(
+                    f"{param.opts[0]}: number {place} is {text.strip()!r}; it must be {what}, as in {example}"
+                ) from None
+        return found
+
+    return callback
+
+
+jobs_option = click.option("--jobs", type=int, metavar="N", help="Threads to use; default: one for each core.")
+seed_option = click.option(
+    "--seed", type=int, default=0, show_default=True, metavar="S", help="The same seed gives the same result."
+)

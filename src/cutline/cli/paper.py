@@ -1,0 +1,41 @@
+"""cutline paper: every experiment of the paper."""
+
+from pathlib import Path
+
+import click
+
+from cutline.cli._options import jobs_option, numbers, seed_option
+
+
+@click.command(name="paper")
+@click.option("--runs", type=int, default=5000, show_default=True, metavar="N", help="Runs of every policy.")
+@click.option(
+    "--setups",
+    callback=numbers(int, "a whole number", "1,2"),
+    default="1,2,3,4,5,6",
+    show_default=True,
+    metavar="1,2,...",
+    help="Which of the six setups.",
+)
+@seed_option
+@jobs_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default="paper-results",
+    show_default=True,
+    metavar="DIR",
+    help="Where to.",
+)
+def command(runs: int, setups: list[int], seed: int, jobs: int | None, out: Path) -> None:
+    """Simulate the paper's setups; write figures, t-test table, curves and a manifest, and print a summary.
+
+    \b
+    Examples:
+      cutline paper
+      cutline paper --setups 1,2 --runs 500 --out quick-look
+    """
+    from cutline.paper.report import make_paper
+
+    click.echo(make_paper(out, setups=setups, runs=runs, seed=seed, executor=jobs), nl=False)
+    click.echo(f"wrote {out}", err=True)

@@ -1,0 +1,152 @@
+"""cutline simulate: policies on the user's own problem."""
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cutline.cli._options import jobs_option, numbers, seed_option
+from cutline.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from cutline.problem import Problem
+    from cutline.simulation.curves import RegretCurves
+
+
+@click.command(name="simulate")
+@click.option(
+    "--means",
+    callback=numbers(float, "a number", "0.2,0.4"),
+    metavar="0.2,0.4,...",
+    help="The arms' true mean rewards.",
+)
+@click.option(
+    "--means-file", metavar="FILE", help="Read them from here: one a line, or a CSV column; - for standard input."
+)
+@click.option("--means-column", metavar="NAME", help="Which column of the file; default: mean, or the only one.")
+@click.option(
+    "--threshold", type=float, default=0.5, show_default=True, metavar="X", help="What the means are held against."
+)
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    default=("LSA", "Uniform"),
+    show_default=True,
+    metavar="NAME",
+    help="A policy such as LSA or 'APT(0.05)', see cutline policies; repeat it for more.",
+)
+@click.option(
+    "--budgets",
+    callback=numbers(int, "a whole number", "100,200"),
+    required=True,
+    metavar="100,200,...",
+    help="Pulls in all, increasing.",
+)
+@click.option("--runs", type=int, default=5000, show_default=True, metavar="N", help="Runs of every policy.")
+@seed_option
+@click.option(
+    "--streams",
+    default="common",
+    show_default=True,
+    metavar="common|independent",
+    help="Whether all policies see the same rewards.",
+)
+@jobs_option
+@click.option(
+    "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True, help="Output."
+)
+@click.option(
+    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the curves too: .svg, .png or .pdf."
+)
+def command(  # noqa: PLR0913 - one parameter an option
+    means: list[float] | None,
+    means_file: str | None,
+    means_column: str | None,
+    threshold: float,
+    policies: tuple[str, ...],
+    budgets: list[int],
+    runs: int,
+    seed: int,
+    streams: str,
+    jobs: int | None,
+    form: str,
+    plot: Path | None,
+) -> None:
+    """Simulate policies on a problem: the mean number of wrong decisions (aggregate regret) at every budget.
+
+    \b
+    Examples:
+      cutline simulate --means 0.2,0.4,0.45,0.55,0.7 --budgets 100,200,400
+      cutline simulate --means-file means.csv --policy LSA --policy 'APT(0.05)' \\
+          --budgets 1000,2000,4000 --format csv --plot regret.svg
+    """
+    from cutline.simulation.simulate import simulate
+
+    problem = _problem(means, means_file, means_column, threshold)
+    if plot:
+        from cutline.plotting import require_drawable
+
+        require_drawable(plot)
+    curves = simulate(problem, policies, budgets, runs=runs, seed=seed, streams=streams, executor=jobs)
+    click.echo({"table": _table, "csv": _csv, "json": _json}[form](curves), nl=False)
+    if plot:
+        from cutline.plotting import regret_figure, save_figure
+
+        title = f"{problem.arms:,} {'arm' if problem.arms == 1 else 'arms'}, threshold {problem.threshold:g}"
+        save_figure(regret_figure({title: curves}), plot)
+
+
+def _problem(means: list[float] | None, means_file: str | None, column: str | None, threshold: float) -> "Problem":
+    from cutline.problem import Problem, check_threshold
+
+    if (means is None) == (means_file is None):
+        raise InvalidInputError("give the means once: either --means 0.2,0.4 or --means-file FILE")
+    if column is not None and means_file is None:
+        raise InvalidInputError("--means-column goes with --means-file")
+    check_threshold(threshold)  # before a long file is read
+    if means_file is not None:
+        from cutline.recorded.readers import read_means
+
+        return Problem(read_means(means_file, column=column), threshold)
+    return Problem(means or [], threshold)
+
+
+def _csv(curves: "RegretCurves") -> str:
+    return curves.to_csv()
+
+
+def _json(curves: "RegretCurves") -> str:
+    rows = [
+        {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
+        for row in curves.rows()
+    ]
+    return json.dumps(rows, indent=2, allow_nan=False) + "\n"
+
+
+def _table(curves: "RegretCurves") -> str:
+    rows = [
+        [
+            row["policy"],
+            f"{row['budget']:,}",
+            f"{row['runs']:,}",
+            f"{row['mean_errors']:.4f}",
+            _error(row["standard_error"]),
+        ]
+        for row in curves.rows()
+    ]
+    rows.insert(0, ["policy", "budget", "runs", "mean errors", "standard error"])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "  ".join(
+            [row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))]
+        )
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _error(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.4f}"
