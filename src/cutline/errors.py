@@ -30,3 +30,7 @@ class ConflictError(InvalidInputError):
 
 class StoreError(CutlineError):
     """A database that does not do what is asked: full, read-only, out of reach, of a newer version."""
+
+
+class MeasurementError(CutlineError):
+    """A measurement that broke down and says nothing of the arm: killed, out of time, its answer unreadable."""

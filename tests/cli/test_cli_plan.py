@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,15 @@ def test_the_table_is_the_text_of_the_plan(cutline: Run) -> None:
     assert (done.status, done.out, done.err) == (0, f"{expected(seed=7)}\n", "")
 
 
-def test_json_is_the_dictionary_of_the_plan(cutline: Run) -> None:
+def test_json_holds_every_field_of_the_plan(cutline: Run) -> None:
     arguments = ("--policy", "APT(0.05)", "--accuracy", "0.875", "--format", "json")
     done = cutline("plan", "--means", "0.3,0.42,0.58,0.7", *arguments)
-    assert json.loads(done.out) == json.loads(json.dumps(expected(policy="APT(0.05)").to_dict()))
+    assert json.loads(done.out) == json.loads(json.dumps(asdict(expected(policy="APT(0.05)"))))
+
+
+def test_json_says_null_where_there_is_no_number(cutline: Run) -> None:
+    found = json.loads(cutline("plan", "--means", "0.5", "--errors", "0.4", "--format", "json").out)
+    assert (found["budget"], found["expected_errors"], found["curve"]) == (None, None, [])
 
 
 def test_means_are_read_from_a_file(cutline: Run, tmp_path: Path) -> None:

@@ -64,13 +64,20 @@ def test_a_file_without_workers_has_none(file):
     ],
 )
 def test_older_headers_are_understood(file, header):
-    assert list(iter_observations(file(f"{header}\na,w,1\n"))) == [("a", "w", 1.0, 2)]
+    assert list(iter_observations(file(f"{header}\na,w,1\n"))) == [("a", "w", 1.0, 2, None)]
+
+
+def test_a_key_is_read_where_there_is_one(file):
+    path = file("label,key,task\n1,k 1,a\n0,,b\n")
+    assert [row.key for row in iter_observations(path)] == ["k 1", None]
+    assert read_observations(path).keys == ("k 1", None)
+    assert read_observations(file("label,task\n1,a\n")).keys is None
 
 
 def test_columns_can_be_chosen(file):
     path = file("task,item,who,vote,label\nx,a,w,1,7\n")
     found = list(iter_observations(path, task_col="item", worker_col="who", label_col="vote"))
-    assert found == [("a", "w", 1.0, 2)]
+    assert found == [("a", "w", 1.0, 2, None)]
 
 
 def test_positive_makes_one_text_1_and_every_other_0(file):

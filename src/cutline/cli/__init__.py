@@ -1,7 +1,8 @@
 """The command line: one module a command, found by its file name, loaded when it is called.
 
-A module ``cli/<name>.py`` holds ``command``, a click command or group, and no logic of its own. Data goes to
-standard output, talk to standard error. What Cutline raises on purpose becomes one line and exit status 2.
+A module ``cli/<name>.py`` holds ``command``, a click command or group, and no logic of its own; ``import_.py`` is
+the command import. Data goes to standard output, talk to standard error. What Cutline raises on purpose, or click,
+becomes one line and exit status 2.
 """
 
 import importlib
@@ -10,21 +11,27 @@ import pkgutil
 import sys
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from cutline.errors import CutlineError
 
 
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        names = (module.name for module in pkgutil.iter_modules(__path__))
-        return sorted(name.replace("_", "-") for name in names if not name.startswith("_"))
+        return sorted(self._modules())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
+        module = self._modules().get(cmd_name)
+        if module is None:
             return None
-        command = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
+        command = importlib.import_module(f"{__name__}.{module}").command
         assert isinstance(command, click.Command)
         return command
+
+    @staticmethod
+    def _modules() -> dict[str, str]:
+        names = (module.name for module in pkgutil.iter_modules(__path__))
+        return {name.rstrip("_").replace("_", "-"): name for name in names if not name.startswith("_")}
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -38,8 +45,11 @@ def main() -> None:
     try:
         status = cutline.main(standalone_mode=False)
         sys.stdout.flush()
-    except click.ClickException as error:
+    except NoArgsIsHelpError as error:
         error.show()
+        sys.exit(2)
+    except click.ClickException as error:
+        click.echo(f"cutline: {' '.join(error.format_message().split())}", err=True)
         sys.exit(2)
     except CutlineError as error:
         click.echo(f"cutline: {error}", err=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from cutline.paper.setups import COMPETITORS, OURS, SETUPS
 from cutline.paper.table import FALSE_ALARM, Cell
+from cutline.paper.yardsticks import yardstick_lines
 from cutline.simulation.curves import RegretCurves
 
 SIGNIFICANCE = 0.05
@@ -83,6 +84,7 @@ def _setup_lines(number: int, curves: RegretCurves) -> Iterator[str]:
     if curves.runs > 1:
         yield f"    Significantly lower than LSA: {_where([rival for rival in ahead if rival.significant])}."
     yield f"    Lower by what may be chance: {_where([rival for rival in ahead if not rival.significant])}."
+    yield from yardstick_lines(curves)
 
 
 def _table_lines(cells: list[Cell]) -> Iterator[str]:

@@ -57,7 +57,7 @@ def opt_kg_ceiling(
         deviation = max(-low, high)
         if deviation >= 0.5 * n:
             return math.inf
-        bound = even_index(0.5 * n + deviation, 0.5 * n - deviation) + 0.5 * length / n
+        bound = even_bound(n, deviation) + 0.5 * length / n
         return above_rounding(bound, bound)
     if n * threshold + low <= 0.0 or n * (1.0 - threshold) - high <= 0.0:
         return math.inf
@@ -74,6 +74,23 @@ def opt_kg_ceiling(
     elif high < -_FAR:
         side = end * (1.0 - threshold) - low
     return above_rounding(bound + math.log(side), abs(bound) + abs(math.log(side)))
+
+
+def even_bound(n: float, deviation: float) -> float:
+    """Return no less than ``even_index`` at n / 2 + deviation and n / 2 - deviation, in half the time.
+
+    The series of ``even_index`` end with a geometric one above their tails, Stirling's errors after one term.
+    """
+    y = 1.0 / n
+    u = 2.0 * deviation * y
+    if u > 0.3:
+        return even_index(0.5 * n + deviation, 0.5 * n - deviation)
+    w = u * u
+    geometric = 1.0 / (1.0 - w)
+    divergence = 0.5 * n * w * (1.0 + w * (1 / 6 + w * geometric * (1 / 15)))
+    tilt = u * (1.0 + w * geometric * (1 / 3))
+    errors = y * (geometric * (1 / 3) - 1 / 12 + y * y * (1 / 360))
+    return divergence + tilt + (_HALF_LOG_2_PI + 0.5 * math.log(n)) + errors
 
 
 def minus_log_density(a: float, b: float, threshold: float) -> float:

@@ -8,12 +8,16 @@ from numpy.typing import NDArray
 
 
 class Observation(NamedTuple):
-    """One recorded label: the task and worker as text, the label in [0, 1], and the line that it came from."""
+    """One recorded label: the task and worker as text, the label in [0, 1], the line that it came from, and its key.
+
+    A key says which result it is, wherever it is read from; None if there is none.
+    """
 
     task: str
     worker: str | None
     label: float
     line: int
+    key: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +27,7 @@ class Observations:
     ``tasks`` holds the K task ids in order of first appearance. The rest has one entry a label: ``task``,
     its task as a number into ``tasks``, int64 of shape (N,); ``workers``, its worker or None, N long;
     ``labels``, float64 in [0, 1], shape (N,); ``lines``, the line where it stands, int64, shape (N,).
-    ``source`` is the name of the file, for messages.
+    ``source`` is the name of the file, for messages. ``keys`` is N long, or None where the file has no such column.
     """
 
     source: str
@@ -32,6 +36,7 @@ class Observations:
     workers: tuple[str | None, ...]
     labels: NDArray[np.float64]
     lines: NDArray[np.int64]
+    keys: tuple[str | None, ...] | None = None
 
     def __len__(self) -> int:
         return self.labels.size

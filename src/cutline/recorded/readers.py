@@ -45,8 +45,8 @@ def iter_observations(
 
     The columns are task, worker and label, unless named; the older headers taskId, question, workerId,
     performer, annotator, answer and reward are understood, in any case. A worker is None where there is no
-    such column or its field is empty. With ``positive`` a label is 1 where its text is that and else 0;
-    without, labels are 0 or 1, true or false, or numbers in [0, 1].
+    such column or its field is empty, and so is a key, from the column of that name. With ``positive`` a label
+    is 1 where its text is that and else 0; without, labels are 0 or 1, true or false, or numbers in [0, 1].
     Raises InvalidInputError at the first row that is wrong, and for a file without rows.
     """
     with open_table(path) as table:
@@ -159,26 +159,29 @@ def _observation_columns(task_col: str | None, worker_col: str | None, label_col
         Column("task", _TASK, task_col),
         Column("worker", _WORKER, worker_col, optional=True),
         Column("label", _LABEL, label_col),
+        Column("key", ("key",), optional=True),
     ]
 
 
 def _observations(table: Table, columns: list[Column], positive: str | None) -> Iterator[Observation]:
-    for line, (task, worker, text) in table.fields(columns):
+    for line, (task, worker, text, key) in table.fields(columns):
         label = _WORDS.get(text) if positive is None and text is not None else None
         if label is None:
             label = _label(text, positive, f"{table.name}, line {line}")
-        yield Observation(task or _id(task, "task", f"{table.name}, line {line}"), worker or None, label, line)
+        task = task or _id(task, "task", f"{table.name}, line {line}")
+        yield Observation(task, worker or None, label, line, key or None)
 
 
 def _collect(table: Table, columns: list[Column], positive: str | None) -> Observations:
     tasks: dict[str, int] = {}
     names: dict[str | None, str | None] = {}
-    task, workers, labels, lines = [], [], [], []
+    task, workers, labels, lines, keys = [], [], [], [], []
     for row in _observations(table, columns, positive):
         task.append(tasks.setdefault(row.task, len(tasks)))
         workers.append(names.setdefault(row.worker, row.worker))
         labels.append(row.label)
         lines.append(row.line)
+        keys.append(row.key)
     return Observations(
         table.name,
         tuple(tasks),
@@ -186,6 +189,7 @@ def _collect(table: Table, columns: list[Column], positive: str | None) -> Obser
         tuple(workers),
         np.array(labels, dtype=np.float64),
         np.array(lines, dtype=np.int64),
+        tuple(keys) if any(keys) else None,
     )
 
 

@@ -37,8 +37,7 @@ class Replay:
         full-data accuracy is 1). The number is the first of the budgets from which on the mean accuracy stays
         there; None if that is above the last budget. Raises InvalidInputError unless 0 <= within < 1.
         """
-        if not 0.0 <= within < 1.0:
-            raise InvalidInputError(f"within is {within}; it must be a share of the tasks, from 0 to below 1")
+        check_within(within)
         curves = self.against_gold or self.against_full
         # Errors are whole numbers and runs are few, so a mean is off by far less than this.
         allowed = (self.full_gold_errors or 0) + within * curves.problem.arms + 1e-9
@@ -60,6 +59,14 @@ class Replay:
                 text = "all" if needed == self.labels else f"{needed:,}"
             parts.append(f"{name}{verb} {text}" + ("" if parts else f" of {self.labels:,} labels"))
         return "; ".join(parts)
+
+    def sentence(self, within: float = 0.01) -> str:
+        """Return ``summary`` and what it is about: how near to what accuracy, against which answer."""
+        what = "the full-data answer"
+        if self.against_gold is not None and self.full_gold_errors is not None:
+            accuracy = 1.0 - self.full_gold_errors / self.against_gold.problem.arms
+            what = f"the accuracy of all labels ({accuracy:.3f} against gold)"
+        return f"To come within {within:g} of {what}, {self.summary(within)}."
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict a policy and budget: policy, budget, runs, mean_errors and standard_error, against gold too.
@@ -83,3 +90,10 @@ class Replay:
         """Return what ``plotting.regret_figure`` draws: errors against the full-data answer and against gold."""
         full = {"against the full-data answer": self.against_full}
         return full | ({"against gold": self.against_gold} if self.against_gold else {})
+
+
+def check_within(within: float) -> float:
+    """Return the share of the tasks; raise InvalidInputError unless 0 <= within < 1."""
+    if not 0.0 <= within < 1.0:
+        raise InvalidInputError(f"within is {within}; it must be a share of the tasks, from 0 to below 1")
+    return within

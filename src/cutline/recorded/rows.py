@@ -104,7 +104,7 @@ def open_table(path: StrPath) -> Iterator[Table]:
     The file's ending says what it is; without a known one its first line does. Raises InvalidInputError for a
     file that cannot be read or is empty.
     """
-    with _open_lines(path) as (name, lines):
+    with open_lines(path) as (name, lines):
         head: list[str] = []
         for line in lines:
             head.append(line)
@@ -130,7 +130,11 @@ def _delimiter(name: str, first_line: str) -> str | None:
 
 
 @contextmanager
-def _open_lines(path: StrPath) -> Iterator[tuple[str, Iterator[str]]]:
+def open_lines(path: StrPath) -> Iterator[tuple[str, Iterator[str]]]:
+    """Open a file of UTF-8 text, gzipped or not, or standard input for ``-``: its name, and its lines with their ends.
+
+    Raises InvalidInputError, with file and line, for a file that cannot be read.
+    """
     standard_input = str(path) == "-"
     name = "standard input" if standard_input else str(path)
     try:

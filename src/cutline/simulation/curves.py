@@ -36,7 +36,7 @@ class RegretCurves:
 
     ``errors``: wrong decisions, int32 of shape (P, B, R); their mean over runs is the aggregate regret (paper,
     eq. 3). ``pulls``: mean pulls of each arm, shape (P, B, K). ``policies``: their names, which ``parse``
-    reads. ``budgets``: int64 of shape (B,). ``seed``, ``streams``, ``versions``: what it takes to repeat it.
+    reads. ``budgets``: int64 of shape (B,). ``engines``: which engine played each policy, "stepping" or "waterline". ``seed``, ``streams``, ``versions``: what it takes to repeat it.
     """
 
     problem: Problem
@@ -46,6 +46,7 @@ class RegretCurves:
     pulls: NDArray[np.float64]
     seed: int
     streams: str
+    engines: tuple[str, ...] = ()
     versions: dict[str, str] = field(default_factory=versions)
 
     @property
@@ -122,6 +123,7 @@ class RegretCurves:
             "policies": self.policies,
             "seed": self.seed,
             "streams": self.streams,
+            "engines": self.engines,
             "versions": self.versions,
         }
         with whole_file(path, "wb") as file:
@@ -148,6 +150,7 @@ class RegretCurves:
                     pulls=stored["pulls"],
                     seed=settings["seed"],
                     streams=settings["streams"],
+                    engines=tuple(settings["engines"]),
                     versions=settings["versions"],
                 )
         except OSError as error:

@@ -4,7 +4,6 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
@@ -16,9 +15,9 @@ from cutline.memory import require_memory
 from cutline.policies import Policy, parse
 from cutline.problem import Problem
 from cutline.progress import Progress, progress_bar
+from cutline.simulation.chunks import Chunk, play
 from cutline.simulation.curves import RegretCurves
 from cutline.simulation.rewards import stream_key
-from cutline.simulation.stepping import stepping_kernel
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
@@ -27,64 +26,6 @@ STREAMS = ("common", "independent")
 
 _PULLS_PER_CHUNK = 30_000_000
 _BYTES_PER_ARM = 100
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Some runs of one policy, budgets (B,) increasing: all that a worker needs, and small enough to send."""
-
-    problem: Problem
-    policy: Policy
-    budgets: NDArray[np.int64]
-    key: int
-    first_run: int
-    runs: int
-
-    @property
-    def total_pulls(self) -> int:
-        """Pulls in all its runs."""
-        return int(self.budgets[-1]) * self.runs
-
-
-@dataclass(frozen=True)
-class ChunkResult:
-    """What came of a chunk: errors (B, runs), and pulls and totals (B, K), summed over its runs."""
-
-    errors: NDArray[np.int32]
-    pulls: NDArray[np.int64]
-    totals: NDArray[np.int64]
-
-
-def play(chunk: Chunk) -> ChunkResult:
-    """Play a chunk. A pure function of the chunk, wherever it runs."""
-    problem, budgets = chunk.problem, chunk.budgets
-    shape = (budgets.size, problem.arms)
-    result = ChunkResult(
-        np.empty((budgets.size, chunk.runs), np.int32), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    )
-    step = stepping_kernel(type(chunk.policy))
-    with np.errstate(over="ignore"):  # 64-bit words wrap around; numpy warns of it where kernels run uncompiled
-        step(
-            problem.means,
-            problem.threshold,
-            parameter_table(chunk.policy, problem, int(budgets[-1])),
-            np.uint64(chunk.key),
-            chunk.first_run,
-            budgets,
-            result.errors,
-            result.pulls,
-            result.totals,
-        )
-    return result
-
-
-def parameter_table(policy: Policy, problem: Problem, budget: int) -> NDArray[np.float64]:
-    """Return the policy's parameters as kernels take them: shape (K, number of parameters), a row an arm."""
-    values = policy.parameters(problem, budget)
-    table = np.empty((problem.arms, len(values)))
-    for column, value in enumerate(values):
-        table[:, column] = value
-    return table
 
 
 def simulate(
@@ -136,6 +77,9 @@ def simulate(
         for row, policy in enumerate(chosen)
         for looks, chunk in _chunks(problem, policy, at, runs, stream_key(seed, _stream(policy, streams)))
     ]
+    engines: list[set[str]] = [set() for _ in chosen]
+    for row, _, chunk in work:
+        engines[row].add(chunk.engine)
     with progress_bar("simulating", sum(chunk.total_pulls for _, _, chunk in work), progress) as advance:
         for position, result in run_all(play, [chunk for _, _, chunk in work], executor):
             row, looks, chunk = work[position]
@@ -150,6 +94,7 @@ def simulate(
         pulls=pulls / runs,
         seed=seed,
         streams=streams,
+        engines=tuple(", ".join(sorted(names)) for names in engines),
     )
 
 

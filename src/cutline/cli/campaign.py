@@ -1,0 +1,212 @@
+"""cutline campaign: create campaigns, ask, tell, and see where they stand."""
+
+import sys
+from typing import Any
+
+import click
+
+from cutline.cli._campaigns import db_option, name_option, settings, settings_options, show_decisions
+from cutline.cli._tables import as_json, format_option, number, table
+from cutline.errors import InvalidInputError
+
+FINISHED, NOTHING_NOW = 3, 4
+"""Exit statuses of an ask that got nothing."""
+
+
+@click.group(name="campaign")
+def command() -> None:
+    """Create campaigns, ask what to measure next, tell what came back, and see where they stand."""
+
+
+@command.command()
+@db_option
+@click.option("--campaign", "name", default="main", show_default=True, metavar="NAME", help="What to call it.")
+@click.option("--arms", "arms_file", required=True, metavar="FILE", help="One id a line; - for standard input.")
+@settings_options
+def create(db: str, name: str, arms_file: str, **options: Any) -> None:
+    """Create a campaign, and the database where there is none; --threshold and --budget are needed.
+
+    \b
+    Example:
+      cutline campaign create --db labels.db --arms tasks.txt --threshold 0.5 --budget 4000
+    """
+    from cutline.campaign.arms_file import read_arms
+    from cutline.campaign.campaign import Campaign
+
+    given = {key: value for key, value in settings(options).items() if value is not None}
+    for needed in ("threshold", "budget"):
+        if needed not in given:
+            raise InvalidInputError(f"--{needed} is missing")
+    arms = read_arms(arms_file)
+    with Campaign.create(db, name, arms, **{"policy": "LSA"} | given):
+        click.echo(f"campaign {name!r} in {db}: {len(arms):,} arms", err=True)
+
+
+@command.command(name="list")
+@db_option
+@format_option
+def list_(db: str, form: str) -> None:
+    """List the campaigns in a database and where each stands.
+
+    \b
+    Example:
+      cutline campaign list --db labels.db
+    """
+    from cutline.campaign.campaign import campaigns
+    from cutline.campaign.exporting import status_row
+
+    rows = [status_row(status) for status in campaigns(db)]
+    if form == "json":
+        click.echo(as_json(rows), nl=False)
+        return
+    header = ["campaign", "arms", "threshold", "budget", "spent", "in flight", "left", "expected errors", "finished"]
+    click.echo(
+        table(
+            header,
+            [
+                [
+                    row["name"],
+                    f"{row['arms']:,}",
+                    f"{row['threshold']:g}",
+                    *(f"{row[key]:,}" for key in ("budget", "spent", "in_flight", "left")),
+                    number(row["expected_errors"], 2),
+                    row["finished"] or "-",
+                ]
+                for row in rows
+            ],
+        ),
+        nl=False,
+    )
+
+
+@command.command()
+@db_option
+@name_option
+@format_option
+def status(db: str, name: str | None, form: str) -> None:
+    """Show where a campaign stands: spent, in flight, left, and the expected number of wrong decisions.
+
+    \b
+    Examples:
+      cutline campaign status --db labels.db
+      cutline campaign status --db labels.db --format json
+    """
+    from cutline.campaign.exporting import status_row
+    from cutline.campaign.resume import open_one
+
+    with open_one(db, name) as campaign:
+        row = status_row(campaign.status())
+    if form == "json":
+        click.echo(as_json(row), nl=False)
+        return
+    row["prior"] = "Beta({:g}, {:g})".format(*row["prior"])
+    row["repeat_workers"] = "yes" if row["repeat_workers"] else "no"
+    row["expected_errors"] = number(row["expected_errors"], 2)
+    for key, value in row.items():
+        text = "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+        click.echo(f"{key.replace('_', ' '):<18}{text}")
+
+
+@command.command()
+@db_option
+@name_option
+@click.option("-n", "count", type=int, default=1, show_default=True, metavar="N", help="How many.")
+@click.option("--worker", metavar="NAME", help="Who will measure; never gets an arm again that it has answered.")
+@click.option("--lease", type=float, default=600.0, show_default=True, metavar="SECONDS", help="How long they are its.")
+@format_option
+def ask(db: str, name: str | None, count: int, worker: str | None, lease: float, form: str) -> int:
+    """Ask which arms to measure next; prints the id of each pull, to tell the reward with, a tab, and the arm.
+
+    Exit status 3: none, the campaign has finished. 4: none now, others have what is left or the worker has had it.
+
+    \b
+    Examples:
+      cutline campaign ask --db labels.db
+      cutline campaign ask --db labels.db -n 5 --worker ann --format json
+    """
+    from cutline.campaign.resume import open_one
+
+    with open_one(db, name) as campaign:
+        pulls = campaign.ask(count, worker=worker, lease=lease)
+    reason = pulls.reason
+    if form == "json":
+        rows = [
+            {"pull": pull.id, "arm": pull.arm, "payload": pull.payload, "worker": pull.worker, "expires": pull.expires}
+            for pull in pulls
+        ]
+        click.echo(as_json({"pulls": rows, "reason": None if reason is None else str(reason)}), nl=False)
+    else:
+        for pull in pulls:
+            click.echo(f"{pull.id}\t{pull.arm}")
+    if reason is not None:
+        click.echo(f"{len(pulls)} of {count}: {reason}", err=True)
+    return 0 if pulls or reason is None else FINISHED if reason.finished else NOTHING_NOW
+
+
+@command.command()
+@db_option
+@name_option
+@click.argument("words", nargs=-1, required=True, metavar="PULL REWARD [PULL REWARD]...")
+def tell(db: str, name: str | None, words: tuple[str, ...]) -> None:
+    """Tell the reward of one pull or more: a number in [0, 1]. All are recorded, or none.
+
+    \b
+    Example:
+      cutline campaign tell --db labels.db 5f2c81aa-17 1
+    """
+    from cutline.campaign.command import read_reward
+    from cutline.campaign.resume import open_one
+
+    if len(words) % 2:
+        raise InvalidInputError(f"pull {words[-1]!r} has no reward; give pairs of pull and reward")
+    rewards = [(pull, read_reward(text)) for pull, text in zip(words[::2], words[1::2], strict=True)]
+    with open_one(db, name) as campaign:
+        new = campaign.tell_many(rewards)
+    click.echo(
+        f"{new} told" + (f", {len(rewards) - new} had been told already" if new < len(rewards) else ""), err=True
+    )
+
+
+@command.command()
+@db_option
+@name_option
+@click.option("--nearest", type=int, metavar="N", help="Only so many arms, those most likely to be wrong first.")
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, metavar="P", help="Of the interval from low to high."
+)
+@click.option(
+    "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True, help="Output."
+)
+def decisions(db: str, name: str | None, nearest: int | None, confidence: float, form: str) -> None:
+    """Show which arms are above the threshold, and how likely that is to be wrong.
+
+    \b
+    Examples:
+      cutline campaign decisions --db labels.db
+      cutline campaign decisions --db labels.db --nearest 20 --format csv
+    """
+    from cutline.campaign.resume import open_one
+
+    with open_one(db, name) as campaign:
+        show_decisions(campaign.decisions(nearest, confidence), form)
+
+
+@command.command()
+@db_option
+@click.option("--campaign", "name", required=True, metavar="NAME", help="Which one; its name must be given here.")
+@click.option("--yes", is_flag=True, help="Do not ask whether to.")
+def delete(db: str, name: str, yes: bool) -> None:
+    """Delete a campaign with all its results.
+
+    \b
+    Example:
+      cutline campaign delete --db labels.db --campaign main --yes
+    """
+    from cutline.campaign import campaign
+
+    if not yes:
+        if not sys.stdin.isatty():
+            raise InvalidInputError("deleting cannot be undone; give --yes to do it without being asked")
+        click.confirm(f"Delete campaign {name!r} with all its results?", abort=True, err=True)
+    campaign.delete(db, name)
+    click.echo(f"campaign {name!r} deleted", err=True)

@@ -1,0 +1,48 @@
+"""cutline export: what a campaign holds, as a file."""
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+from cutline.cli._campaigns import db_option, name_option
+
+
+@click.command(name="export")
+@click.argument("what", type=click.Choice(["observations", "decisions"]))
+@db_option
+@name_option
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: standard output.")
+@click.option(
+    "--format", "form", type=click.Choice(["csv", "jsonl"]), help="Default: what the file's name ends in, else csv."
+)
+def command(what: str, db: str, name: str | None, out: Path | None, form: str | None) -> None:
+    """Write the results that a campaign holds (task, worker, label, key), or what it has decided on each arm.
+
+    Observations can be imported and replayed; importing them into the campaign that they come from changes nothing.
+
+    \b
+    Examples:
+      cutline export observations --db labels.db --out results.csv
+      cutline export decisions --db labels.db --format jsonl
+    """
+    from cutline.campaign.exporting import (
+        DECISION_COLUMNS,
+        RESULT_COLUMNS,
+        decision_rows,
+        result_rows,
+        write_csv,
+        write_jsonl,
+    )
+    from cutline.campaign.resume import open_one
+    from cutline.files import whole_file
+
+    form = form or ("jsonl" if out and out.suffix in (".jsonl", ".ndjson") else "csv")
+    with open_one(db, name) as campaign, whole_file(out) if out else nullcontext(sys.stdout) as file:
+        observations = what == "observations"
+        rows = result_rows(campaign) if observations else decision_rows(campaign.decisions())
+        if form == "csv":
+            write_csv(rows, RESULT_COLUMNS if observations else DECISION_COLUMNS, file)
+        else:
+            write_jsonl(rows, file)

@@ -1,0 +1,55 @@
+"""cutline import: results from elsewhere join a campaign."""
+
+from typing import Any
+
+import click
+
+from cutline.cli._campaigns import db_option, name_option, settings, settings_options
+
+
+@click.command(name="import")
+@click.argument("file")
+@db_option
+@name_option
+@click.option("--task-col", metavar="NAME", help="Column of the arm; default: task, arm, question, taskId, ...")
+@click.option("--worker-col", metavar="NAME", help="Column of the worker; default: worker, annotator, performer, ...")
+@click.option("--label-col", metavar="NAME", help="Column of the label; default: label, answer or reward.")
+@click.option("--positive", metavar="TEXT", help="The label that counts as 1; every other is 0.")
+@click.option(
+    "--source",
+    metavar="NAME",
+    help="Name for rows without key and worker; default: the file's.",
+)
+@settings_options
+def command(
+    file: str,
+    db: str,
+    name: str | None,
+    source: str | None,
+    **options: Any,
+) -> None:
+    """Record the labels in a file as results of a campaign, each once; they cost no budget.
+
+    FILE has the columns task, worker and label, and maybe key, or task, yes and n (CSV, TSV or JSON Lines, gzipped or
+    not, - for standard input). All of it is imported or nothing. A campaign that is not there yet is made, with the
+    tasks as arms, from --threshold and --budget.
+
+    A row that is there already is no news: it is known by its key; else by its task and worker; else (no worker, or a
+    campaign made with --repeat-workers) by its place among the rows of its task in a file of that name.
+
+    \b
+    Examples:
+      cutline import labels.csv --db labels.db --threshold 0.5 --budget 4000
+      cutline import more.jsonl.gz --db labels.db --label-col answer --positive yes
+    """
+    from cutline.campaign.importing import import_recorded
+    from cutline.recorded.readers import read_recorded
+
+    columns = {key: options.pop(key) for key in ("task_col", "worker_col", "label_col", "positive")}
+    recorded = read_recorded(file, **columns)
+    done = import_recorded(db, name, recorded, source=source, settings=settings(options))
+    known = done.rows - done.new
+    found = f"{done.new:,} new results" if done.new else "nothing new"
+    there = "" if known == 0 else f"; {known:,} were there already"
+    made = f", made with {len(recorded.tasks):,} arms" if done.created else ""
+    click.echo(f"campaign {done.name!r}{made}: {found}{there}", err=True)

@@ -1,0 +1,123 @@
+"""cutline plan: how many pulls will it take?"""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cutline.cli._options import jobs_option, numbers, seed_option
+from cutline.cli._tables import as_json, format_option
+from cutline.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cutline.planning import Beliefs
+
+
+@click.command(name="plan")
+@click.option(
+    "--means",
+    callback=numbers(float, "a number", "0.2,0.4"),
+    metavar="0.2,0.4,...",
+    help="Guessed mean rewards, taken as true.",
+)
+@click.option(
+    "--means-file", metavar="FILE", help="Read them from here: one a line, or a CSV column; - for standard input."
+)
+@click.option("--means-column", metavar="NAME", help="Which column of the file; default: mean, or the only one.")
+@click.option("--pilot", metavar="FILE", help="Results of a first round: columns pulls and total, a line an arm.")
+@click.option(
+    "--prior",
+    callback=numbers(float, "a number", "2,2"),
+    metavar="A,B",
+    help="Means are drawn from Beta(A, B); goes with --arms.",
+)
+@click.option("--arms", type=int, metavar="K", help="The number of arms; goes with --prior.")
+@click.option(
+    "--threshold", type=float, default=0.5, show_default=True, metavar="X", help="What the means are held against."
+)
+@click.option("--errors", type=float, metavar="E", help="The target: expected wrong decisions.")
+@click.option("--accuracy", type=float, metavar="Q", help="The target as a share of right decisions, such as 0.95.")
+@click.option("--policy", default="LSA", show_default=True, metavar="NAME", help="A policy, see cutline policies.")
+@seed_option
+@jobs_option
+@format_option
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the errors over the budget too: .svg, .png or .pdf.",
+)
+def command(  # noqa: PLR0913 - one parameter an option
+    means: list[float] | None,
+    means_file: str | None,
+    means_column: str | None,
+    pilot: str | None,
+    prior: list[float] | None,
+    arms: int | None,
+    threshold: float,
+    errors: float | None,
+    accuracy: float | None,
+    policy: str,
+    seed: int,
+    jobs: int | None,
+    form: str,
+    plot: Path | None,
+) -> None:
+    """Find the smallest budget at which a policy makes few enough errors, next to what Uniform needs.
+
+    \b
+    Examples:
+      cutline plan --prior 2,2 --arms 1000 --errors 50
+      cutline plan --means 0.2,0.4,0.45,0.55,0.7 --accuracy 0.95
+      cutline plan --pilot pilot.csv --threshold 0.8 --errors 3 --plot plan.svg
+    """
+    from cutline.planning import plan
+    from cutline.problem import check_threshold
+
+    check_threshold(threshold)  # before a long file is read
+    guess = _guess(means, means_file, means_column, pilot, prior, arms)
+    if plot:
+        from cutline.plotting import require_drawable
+
+        require_drawable(plot)
+    found = plan(guess, threshold, errors=errors, accuracy=accuracy, policy=policy, seed=seed, executor=jobs)
+    click.echo(as_json(asdict(found)) if form == "json" else f"{found}\n", nl=False)
+    if plot and not found.curve:
+        click.echo("no figure: nothing was simulated", err=True)
+    elif plot:
+        from cutline.planning.figure import plan_figure
+        from cutline.plotting import save_figure
+
+        save_figure(plan_figure(found), plot)
+
+
+def _guess(
+    means: list[float] | None,
+    means_file: str | None,
+    means_column: str | None,
+    pilot: str | None,
+    prior: list[float] | None,
+    arms: int | None,
+) -> "Beliefs | Sequence[float]":
+    from cutline.planning import Beliefs
+    from cutline.recorded.readers import read_means, read_pilot
+
+    if sum(source is not None for source in (means, means_file, pilot, prior)) != 1:
+        raise InvalidInputError("give the guess once: --means 0.2,0.4, --means-file FILE, --pilot FILE or --prior A,B")
+    if means_column is not None and means_file is None:
+        raise InvalidInputError("--means-column goes with --means-file")
+    if (prior is None) != (arms is None):
+        raise InvalidInputError("--prior and --arms go together, as in --prior 2,2 --arms 1000")
+    if means_file is not None:
+        return list(read_means(means_file, column=means_column))
+    if pilot is not None:
+        results = read_pilot(pilot)
+        return Beliefs.after(results.pulls, results.totals)
+    if prior is not None and arms is not None:
+        if len(prior) != 2:
+            raise InvalidInputError(f"--prior has {len(prior)} numbers; it must have two, as in --prior 2,2")
+        return Beliefs.prior(prior[0], prior[1], arms)
+    return means or []

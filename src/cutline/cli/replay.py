@@ -1,0 +1,135 @@
+"""cutline replay: what a policy would have made of labels that are there already."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cutline.cli._options import jobs_option, numbers, seed_option
+from cutline.cli._tables import as_json, number, table
+
+if TYPE_CHECKING:
+    from cutline.recorded.result import Replay
+
+
+@click.command(name="replay")
+@click.argument("labels")
+@click.option("--gold", metavar="FILE", help="True answers: columns task and label (or truth, or gold).")
+@click.option("--task-col", metavar="NAME", help="Column of the task; default: task, arm, question, taskId, ...")
+@click.option("--worker-col", metavar="NAME", help="Column of the worker; default: worker, annotator, performer, ...")
+@click.option("--label-col", metavar="NAME", help="Column of the label; default: label, answer or reward.")
+@click.option("--positive", metavar="TEXT", help="The label that counts as 1; every other is 0.")
+@click.option(
+    "--threshold", type=float, default=0.5, show_default=True, metavar="X", help="What the shares are held against."
+)
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    default=("LSA", "Uniform"),
+    show_default=True,
+    metavar="NAME",
+    help="A policy such as LSA or 'APT(0.05)', see cutline policies; repeat it for more.",
+)
+@click.option(
+    "--budgets",
+    callback=numbers(int, "a whole number", "100,200"),
+    metavar="100,200,...",
+    help="Labels in all, increasing; default: 20 steps from one a task to all.",
+)
+@click.option("--runs", type=int, default=100, show_default=True, metavar="N", help="Shuffles of the labels.")
+@click.option(
+    "--within",
+    type=float,
+    default=0.01,
+    show_default=True,
+    metavar="X",
+    help="How near to the accuracy of all labels is near enough.",
+)
+@seed_option
+@jobs_option
+@click.option(
+    "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True, help="Output."
+)
+@click.option(
+    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the errors too: .svg, .png or .pdf."
+)
+def command(  # noqa: PLR0913 - one parameter an option
+    labels: str,
+    gold: str | None,
+    task_col: str | None,
+    worker_col: str | None,
+    label_col: str | None,
+    positive: str | None,
+    threshold: float,
+    policies: tuple[str, ...],
+    budgets: list[int] | None,
+    runs: int,
+    within: float,
+    seed: int,
+    jobs: int | None,
+    form: str,
+    plot: Path | None,
+) -> None:
+    """Let policies draw recorded labels in random order; show the wrong decisions over the number of labels.
+
+    LABELS is a file with the columns task, worker and label, or task, yes and n (CSV, TSV or JSON Lines, gzipped or
+    not, - for standard input), or the name of a set that ships: bluebirds.
+
+    \b
+    Examples:
+      cutline replay bluebirds
+      cutline replay labels.csv --gold gold.csv --policy LSA --policy Uniform --runs 100 --plot errors.svg
+      cutline replay answers.tsv --task-col item --positive yes --within 0.02 --format csv
+    """
+    from cutline.policies import parse
+    from cutline.problem import check_threshold
+    from cutline.recorded.replay import replay
+    from cutline.recorded.result import check_within
+    from cutline.recorded.sources import open_source
+
+    check_threshold(threshold)  # before a long file is read
+    check_within(within)
+    chosen = [parse(policy) for policy in policies]
+    if plot:
+        from cutline.plotting import require_drawable
+
+        require_drawable(plot)
+    recorded, answers = open_source(
+        labels, gold, task_col=task_col, worker_col=worker_col, label_col=label_col, positive=positive
+    )
+    found = replay(
+        recorded, chosen, threshold=threshold, gold=answers, budgets=budgets, runs=runs, seed=seed, executor=jobs
+    )
+    click.echo({"table": _table, "csv": _csv, "json": _json}[form](found), nl=False)
+    click.echo(found.sentence(within), err=form != "table")
+    if plot:
+        from cutline.plotting import regret_figure, save_figure
+
+        save_figure(regret_figure(found.panels()), plot)
+
+
+def _csv(found: "Replay") -> str:
+    return found.to_csv()
+
+
+def _json(found: "Replay") -> str:
+    return as_json(found.rows())
+
+
+def _table(found: "Replay") -> str:
+    header = ["policy", "budget", "runs", "mean errors", "standard error", "mean gold errors", "gold standard error"]
+    columns = len(header) if found.against_gold else len(header) - 2
+    rows = [
+        [
+            row["policy"],
+            f"{row['budget']:,}",
+            f"{row['runs']:,}",
+            *(
+                number(row[name])
+                for name in ("mean_errors", "standard_error", "mean_gold_errors", "gold_standard_error")
+            ),
+        ][:columns]
+        for row in found.rows()
+    ]
+    return table(header[:columns], rows) + "\n"

@@ -1,0 +1,118 @@
+"""cutline run: a campaign whose measurement is a command."""
+
+from typing import Any
+
+import click
+
+from cutline.cli._campaigns import settings, settings_options, show_decisions
+from cutline.cli._options import numbers
+from cutline.cli._tables import shown
+
+
+@click.command(name="run", context_settings={"ignore_unknown_options": True})
+@click.option("--arms", "arms_file", metavar="FILE", help="The arms, one id a line; - for standard input.")
+@settings_options
+@click.option("--db", metavar="URL", help="Where the campaign lives: an SQLite file, or postgresql://host/name.")
+@click.option("--campaign", "name", metavar="NAME", help="Its name; default: the only one there is, or main.")
+@click.option("--jobs", type=int, default=1, show_default=True, metavar="N", help="Measurements at a time.")
+@click.option(
+    "--reward",
+    type=click.Choice(["exit", "stdout"]),
+    default="exit",
+    show_default=True,
+    help="Exit status 0 is 1 and any other 0; or the last line on standard output, a number in [0, 1].",
+)
+@click.option("--timeout", type=float, metavar="SECONDS", help="A command that takes longer has crashed.")
+@click.option(
+    "--crash-exits",
+    callback=numbers(int, "a whole number", "2,3"),
+    metavar="2,3,...",
+    help="Exit statuses that are a crash of the measurement itself.",
+)
+@click.option(
+    "--on-crash",
+    type=click.Choice(["stop", "zero", "abandon"]),
+    default="stop",
+    show_default=True,
+    help="After a crash: stop; count a reward of 0; or count nothing, and after three leave the arm alone.",
+)
+@click.option(
+    "--lease",
+    type=float,
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How soon what was in flight comes back after the run was killed.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="Output: the decisions.",
+)
+@click.argument("words", nargs=-1, required=True, metavar="-- COMMAND {arm} ...")
+def command(  # noqa: PLR0913 - one parameter an option
+    arms_file: str | None,
+    db: str | None,
+    name: str | None,
+    jobs: int,
+    reward: str,
+    timeout: float | None,
+    crash_exits: list[int] | None,
+    on_crash: Any,
+    lease: float,
+    form: str,
+    words: tuple[str, ...],
+    **options: Any,
+) -> int:
+    """Run a command to measure arms until the budget is spent; print which arms are above the threshold.
+
+    {arm} in the command stands for the arm's id; it is passed as one argument, never through a shell. A crash is a
+    command that cannot be started, is killed by a signal, takes too long, ends with one of --crash-exits, or prints
+    no reward where it should. The same command again goes on where it stopped, after Ctrl-C too; a campaign that is
+    there already needs neither --arms nor --threshold nor --budget. Exit status 1: it ended with arms left alone.
+
+    \b
+    Examples:
+      cutline run --arms tests.txt --threshold 0.99 --budget 2000 --jobs 8 --db flaky.db -- pytest -q {arm}
+      cutline run --arms prompts.txt --threshold 0.8 --budget 500 --db prompts.db --reward stdout \\
+          --timeout 60 --on-crash abandon -- ./ask-model.sh {arm}
+    """
+    from cutline.campaign.arms_file import read_arms
+    from cutline.campaign.command import Command
+    from cutline.campaign.resume import resume
+    from cutline.campaign.runner import run
+    from cutline.cli._watching import progress_line, watching
+
+    measure = Command(words, stdout=reward == "stdout", timeout=timeout, crash_exits=crash_exits or ())
+    arms = None if arms_file is None else read_arms(arms_file)
+    campaign, new = resume(db, name, arms, settings(options))
+    with campaign:
+        status = campaign.status()
+        click.echo(
+            f"campaign {status.name!r} in {db or 'memory'}{'' if new else ', going on'}: {status.arms:,} arms, "
+            f"threshold {status.settings.threshold:g}, {status.settings.policy}; {progress_line(status)}",
+            err=True,
+        )
+        try:
+            with watching(campaign) as watch:
+                report = run(campaign, measure, jobs, on_crash=on_crash, lease=lease, watch=watch)
+        except BaseException:
+            again = "the same command goes on from here" if db else "it is gone, for want of --db"
+            click.echo(f"{progress_line(campaign.status())}; {again}", err=True)
+            raise
+        status, decisions = campaign.status(), campaign.decisions()
+    decisions.sort(key=lambda item: (item.above is None, item.above or False, item.mean or 0.0))
+    show_decisions(decisions, form)
+    below = sum(item.above is False for item in decisions)
+    above = sum(item.above is True for item in decisions)
+    click.echo(f"{report.finished or 'nothing more to measure'}: {progress_line(status)}", err=True)
+    click.echo(f"{below:,} below, {above:,} above, {len(decisions) - below - above:,} undecided", err=True)
+    if report.late:
+        click.echo(f"{report.late:,} results came too late to count: a lease had ended", err=True)
+    if report.set_aside:
+        listed = ", ".join(map(shown, report.set_aside[:10])) + (", ..." if len(report.set_aside) > 10 else "")
+        click.echo(f"left alone after three crashes in a row: {listed}", err=True)
+    return 0 if report.finished else 1

@@ -1,0 +1,152 @@
+"""What needs no simulation: the expected errors of Uniform, and the budgets at which the theorems say something."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from cutline.planning.beliefs import Beliefs, Guess
+from cutline.policies import Policy
+from cutline.policies.lsa import LSA
+from cutline.problem import Problem
+from cutline.theory.bounds import budget_divisor, log_lower_bound, log_upper_bound
+from cutline.theory.concentration import error_probability
+
+_Floats = NDArray[np.float64]
+
+LARGEST_BUDGET = 2**53 - 1
+_MOST_ROUNDS = 10**8
+_EVALUATIONS = 1_000_000
+_DENSITIES = 4_000_000
+_NODES = 8
+
+
+class UniformErrors:
+    """The exact expected errors of Uniform on a guess, at any budget.
+
+    With known means they are binomial probabilities. With beliefs these are integrated over each arm's Beta
+    distribution, by Gauss-Legendre on panels that shrink towards the threshold, 0 and 1.
+    """
+
+    def __init__(self, guess: Guess, threshold: float) -> None:
+        self.arms = guess.arms
+        self._threshold = threshold
+        self._pairs: _Floats | None = None
+        if isinstance(guess, Problem):
+            self._means, kinds, counts = np.unique(guess.means, return_inverse=True, return_counts=True)
+            self._widths = np.ones_like(self._means)
+        else:
+            pairs = np.stack([guess.a, guess.b], axis=1)
+            self._pairs, kinds, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+            self._means, self._widths = _mesh(threshold, 0.5 / math.sqrt(float((guess.a + guess.b).max()) + 1.0))
+        self._kinds = kinds.ravel()
+        self._counts = counts.astype(np.float64)
+        self._weights = self._sum_over_arms()
+
+    def at(self, budget: int) -> float:
+        """Return the expected errors at a budget of at least K pulls: exact after whole rounds, a line in between."""
+        rounds, extra = divmod(budget, self.arms)
+        before, after = self._of_rounds(np.array([rounds, rounds + 1]))
+        return float(before + (after - before) * extra / self.arms)
+
+    def budget(self, target: float) -> int | None:
+        """Return the first budget that reaches the target in the first round that ends there; None beyond 1e8 rounds.
+
+        A round is one pull of every arm. From pull to pull the expected errors go up and down (at threshold 1/2 an even
+        number of pulls can tie), so a budget inside an earlier round may reach the target as well, for a moment. Beyond
+        about 1e6 / (different means) rounds the round is one that reaches it after one that does not.
+        """
+        last = 1
+        while self._of_rounds(np.array([last]))[0] > target:
+            if last >= _MOST_ROUNDS:
+                return None
+            last *= 2
+        above = last // 2
+        while last - above > 1:
+            middle = (above + last) // 2
+            above, last = (above, middle) if self._of_rounds(np.array([middle]))[0] <= target else (middle, last)
+        earlier = np.arange(max(1, last - _EVALUATIONS // self._means.size), last + 1)
+        rounds = int(earlier[np.argmax(self._of_rounds(earlier) <= target)])
+        if rounds == 1:
+            return self.arms
+        before = self._of_rounds(np.array([rounds - 1]))[0]
+        reached = before + np.cumsum(self._changes(rounds - 1)) <= target
+        return (rounds - 1) * self.arms + (int(np.argmax(reached)) + 1 if reached.any() else self.arms)
+
+    def _of_rounds(self, rounds: NDArray[np.int64]) -> _Floats:
+        errors: _Floats = error_probability(self._means, rounds[:, None], self._threshold) @ self._weights
+        return errors
+
+    def _changes(self, rounds: int) -> _Floats:
+        """Return what one more pull after so many does to the expected errors of each arm, shape (K,)."""
+        before, after = error_probability(self._means, np.array([[rounds], [rounds + 1]]), self._threshold)
+        change: _Floats = after - before
+        if self._pairs is not None:
+            change = np.concatenate([self._density(part) @ change for part in self._parts()])
+        return change[self._kinds]
+
+    def _sum_over_arms(self) -> _Floats:
+        if self._pairs is None:
+            return self._counts
+        parts = [self._counts[part] @ self._density(part) for part in self._parts()]
+        total: _Floats = np.sum(parts, axis=0)
+        return total
+
+    def _parts(self) -> list[slice]:
+        size = max(1, _DENSITIES // self._means.size)
+        return [slice(first, first + size) for first in range(0, self._counts.size, size)]
+
+    def _density(self, part: slice) -> _Floats:
+        """Return the Beta densities of some kinds of arms times the widths of the nodes, shape (kinds, nodes)."""
+        assert self._pairs is not None
+        a, b = self._pairs[part, :1], self._pairs[part, 1:]
+        log_density = special.xlogy(a - 1.0, self._means) + special.xlog1py(b - 1.0, -self._means)
+        density: _Floats = np.exp(log_density - special.betaln(a, b)) * self._widths
+        return density
+
+
+def _mesh(threshold: float, widest: float) -> tuple[_Floats, _Floats]:
+    """Return Gauss-Legendre nodes and weights on [0, 1]: no panel is wider than ``widest``."""
+    halves = 0.5 ** np.arange(1.0, 50.0)
+    ends = [0.0, threshold, 1.0]
+    for distance in (threshold * halves, (1.0 - threshold) * halves):
+        ends += [*distance, *(1.0 - distance), *(threshold - distance), *(threshold + distance)]
+    ends += [*np.linspace(0.0, 1.0, math.ceil(1.0 / widest) + 1)]
+    marks = np.unique(np.clip(ends, 0.0, 1.0))
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    half = np.diff(marks)[:, None] / 2.0
+    places = np.minimum(marks[:-1, None] + half * (1.0 + nodes), 1.0 - 2.0**-53)
+    return places.ravel(), (half * weights).ravel()
+
+
+def theorem_budgets(guess: Guess, threshold: float, policy: Policy, target: float) -> tuple[int | None, int | None]:
+    """Return from which budget on Theorem 1 promises LSA the target, and below which Theorem 2 denies it to everyone.
+
+    None where a theorem's conditions do not hold, for beliefs, and where the budget would be above 2^53. Theorem 2
+    speaks of the worst choice of the sides on which the arms lie.
+    """
+    if isinstance(guess, Beliefs):
+        return None, None
+    gaps, log_target = guess.gaps, math.log(target)
+    promise = denial = None
+    if isinstance(policy, LSA) and policy.alpha <= 8.0:
+        least = math.ceil(budget_divisor(policy.alpha) * guess.arms)
+        promise = _first(lambda budget: float(log_upper_bound(gaps, budget, policy.alpha)) <= log_target, least)
+    if threshold == 0.5 and gaps.min() > 0.0 and gaps.max() <= 0.25:
+        denial = _first(lambda budget: float(log_lower_bound(gaps, budget)) <= log_target, guess.arms)
+    return promise, denial
+
+
+def _first(reached: Callable[[int], bool], least: int) -> int | None:
+    """Return the smallest budget from ``least`` on for which a condition holds that then goes on holding."""
+    last, above = least, least - 1
+    while not reached(last):
+        if last == LARGEST_BUDGET:
+            return None
+        above, last = last, min(2 * last, LARGEST_BUDGET)
+    while last - above > 1:
+        middle = (above + last) // 2
+        above, last = (above, middle) if reached(middle) else (middle, last)
+    return last

@@ -1,0 +1,57 @@
+"""The figure of a plan: expected errors over the budget, the target, and where it is reached."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cutline.errors import InvalidInputError
+from cutline.planning.planner import Plan
+from cutline.plotting import BUDGET, figure_style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_BLACK, _BLUE, _GREY = "#000000", "#0072b2", "#4d4d4d"
+_STANDARD_ERRORS = 1.96
+
+
+def plan_figure(plan: Plan) -> "Figure":
+    """Return a figure of a plan: simulated errors with a band of 1.96 standard errors, and those of Uniform.
+
+    Both axes are logarithmic. The target is a line across, the budget with its interval a bar down, Uniform's budget a
+    mark where it is reached.
+    Raises InvalidInputError for a plan without any simulated budget, and MissingDependencyError without matplotlib.
+    """
+    if not plan.curve:
+        raise InvalidInputError(f"nothing was simulated, so there is nothing to draw. {plan.remark}")
+    with figure_style():
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import StrMethodFormatter
+
+        budgets = np.array([point.budget for point in plan.curve])
+        mean = np.array([point.expected_errors for point in plan.curve])
+        half = _STANDARD_ERRORS * np.array([point.standard_error for point in plan.curve])
+        uniform = np.array([point.uniform for point in plan.curve])
+        floor = 0.5 * min(plan.target, mean.min(where=mean > 0.0, initial=plan.target))
+        figure = Figure(figsize=(7.2, 4.8), layout="constrained")
+        axes = figure.subplots()
+        axes.fill_between(budgets, np.maximum(mean - half, floor), mean + half, color=_BLACK, alpha=0.16, linewidth=0)
+        axes.plot(budgets, np.maximum(mean, floor), color=_BLACK, linewidth=2.0, label=plan.policy)
+        if plan.policy != "Uniform":
+            axes.plot(budgets, uniform, color=_BLUE, linewidth=1.4, label="Uniform, exactly")
+        axes.axhline(plan.target, color=_GREY, linewidth=1.0, linestyle=(0, (5, 2)), label=f"target, {plan.target:g}")
+        if plan.budget is not None and plan.low is not None and plan.high is not None:
+            axes.axvspan(plan.low, plan.high, color=_BLACK, alpha=0.12, linewidth=0)
+            axes.plot([plan.budget], [plan.target], "o", color=_BLACK, label=f"{plan.budget:,} pulls")
+        if plan.uniform is not None and budgets[0] <= plan.uniform:
+            axes.plot([plan.uniform], [plan.target], "s", color=_BLUE, label=f"{plan.uniform:,} pulls")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=floor)
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.set_xlabel(BUDGET)
+        axes.set_ylabel("expected errors (arms on the wrong side)")
+        axes.grid(axis="both")
+        axes.legend()
+    return figure

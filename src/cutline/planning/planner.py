@@ -1,0 +1,196 @@
+"""plan: the smallest budget at which a policy is expected to make few enough errors, and what it is compared with."""
+
+import math
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cutline.errors import InvalidInputError
+from cutline.planning.beliefs import Beliefs, Guess
+from cutline.planning.exact import UniformErrors, theorem_budgets
+from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Found, Table, search
+from cutline.policies import Policy
+from cutline.problem import Problem, check_threshold
+from cutline.progress import Progress
+from cutline.simulation.simulate import check_policies, check_whole
+
+COLUMNS = ("what", "budget", "low", "high", "how")
+
+
+@dataclass(frozen=True)
+class Point:
+    """The expected errors at a budget: simulated, with a standard error, and exactly for Uniform."""
+
+    budget: int
+    expected_errors: float
+    standard_error: float
+    uniform: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What ``plan`` returns. Budgets are pulls in all; None stands for a budget that does not exist or was not found.
+
+    ``budget``: the smallest at which ``policy`` makes at most ``target`` errors on average, and ``low`` to ``high``,
+    its interval with this ``confidence``. ``expected_errors``: at that budget, else at the largest one simulated, with
+    their ``standard_error``. ``games``: how many were simulated. ``uniform``: what Uniform needs, exactly.
+    ``upper_bound``: the budget from which on Theorem 1 promises the target to LSA. ``lower_bound``: below it Theorem 2
+    denies the target to every policy on some choice of the arms' sides. ``remark``: what else there is to know, such as
+    why there is no budget. ``curve``: the expected errors at the budgets that were simulated.
+    """
+
+    policy: str
+    arms: int
+    threshold: float
+    target: float
+    budget: int | None
+    low: int | None
+    high: int | None
+    confidence: float
+    expected_errors: float
+    standard_error: float
+    games: int
+    uniform: int | None
+    upper_bound: int | None
+    lower_bound: int | None
+    remark: str
+    seed: int
+    curve: tuple[Point, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict a line of the table, with the keys of ``COLUMNS``; ``pandas.DataFrame`` takes them."""
+        simulated = (
+            f"simulated, {self.games:,} games, {self.confidence:.0%} interval" if self.games else "not simulated"
+        )
+        rows = [
+            (self.policy, self.budget, self.low, self.high, simulated),
+            ("Uniform", self.uniform, None, None, "exact"),
+        ]
+        if self.upper_bound is not None:
+            rows.append((self.policy, self.upper_bound, None, None, "enough, says Theorem 1"))
+        if self.lower_bound is not None:
+            rows.append(("any policy", self.lower_bound, None, None, "needed at worst, says Theorem 2"))
+        return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+
+    def __str__(self) -> str:
+        arms = "1 arm" if self.arms == 1 else f"{self.arms:,} arms"
+        accuracy = max(0.0, 1.0 - self.target / self.arms)
+        aim = f"at most {self.target:g} expected errors (accuracy {accuracy:.10g})"
+        lines = [f"{arms}, threshold {self.threshold:g}: {aim}", ""]
+        table = [["policy", "budget", "low", "high", ""]]
+        for row in self.rows():
+            numbers = ["-" if row[key] is None else f"{row[key]:,}" for key in ("budget", "low", "high")]
+            table.append([row["what"], *numbers, row["how"]])
+        widths = [max(len(row[column]) for row in table) for column in range(4)]
+        for name, *numbers, how in table:
+            right = "  ".join(text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True))
+            lines.append(f"{name.ljust(widths[0])}  {right}  {how}".rstrip())
+        return "\n".join([*lines, *(["", self.remark] if self.remark else [])])
+
+
+def plan(
+    guess: Beliefs | ArrayLike,
+    threshold: float = 0.5,
+    *,
+    errors: float | None = None,
+    accuracy: float | None = None,
+    policy: Policy | str = "LSA",
+    seed: int = 0,
+    executor: Executor | int | None = None,
+    progress: Progress | bool | None = None,
+) -> Plan:
+    """Find the smallest budget at which a policy makes at most so many errors on average.
+
+    ``guess``: the means, K numbers in [0, 1], taken as true; or ``Beliefs``, from which every simulated game draws its
+    own means: ``Beliefs.prior(2, 2, 1000)``, or ``Beliefs.after(pulls, totals)`` after a pilot round, whose pulls are
+    spent and not part of the budget. The policy itself starts without any of this.
+    ``errors``: the target, expected wrong decisions; or ``accuracy``, the share of right ones. One of the two.
+    ``executor`` and ``progress`` as in ``simulate``. The same seed gives the same plan on any executor.
+
+    The budget is where a line through simulated errors meets the target. Its interval covers it with a probability of
+    0.95; games are added until half of it is 1.5 % of the budget, or the games have 10^9 pulls. Raises
+    InvalidInputError for what is out of range.
+    """
+    limit = check_threshold(threshold)
+    known: Guess = guess if isinstance(guess, Beliefs) else Problem(guess, limit)
+    target = _target(known.arms, errors, accuracy)
+    (chosen,) = check_policies(policy)
+    seed = check_whole("seed", seed, 0, 2**64 - 1, "a whole number from 0 to 2^64 - 1")
+    if isinstance(executor, int) and executor < 1:
+        raise InvalidInputError(f"jobs is {executor}; it must be 1 or more")
+    on_threshold = 0 if isinstance(known, Beliefs) else int(np.count_nonzero(known.gaps == 0.0))
+    reachable = target >= on_threshold / 2
+    found = search(Table(known, limit, chosen, seed, executor, progress), target) if reachable else NOTHING
+    exact = UniformErrors(known, limit)
+    promise, denial = theorem_budgets(known, limit, chosen, target)
+    return Plan(
+        policy=str(chosen),
+        arms=known.arms,
+        threshold=limit,
+        target=target,
+        budget=found.budget,
+        low=found.low,
+        high=found.high,
+        confidence=CONFIDENCE,
+        expected_errors=found.expected_errors,
+        standard_error=found.standard_error,
+        games=found.games,
+        uniform=exact.budget(target) if reachable else None,
+        upper_bound=promise,
+        lower_bound=denial,
+        remark=_remark(found, target) if reachable else _why_not(on_threshold, known.arms, target),
+        seed=seed,
+        curve=tuple(
+            Point(int(budget), float(mean), float(error), exact.at(int(budget)))
+            for budget, mean, error in zip(*found.curve.columns(), strict=True)
+        ),
+    )
+
+
+def _target(arms: int, errors: float | None, accuracy: float | None) -> float:
+    """Return the target as expected errors."""
+    if (errors is None) == (accuracy is None):
+        raise InvalidInputError("give the target once: either errors, such as 50, or accuracy, such as 0.95")
+    name, value = ("errors", errors) if accuracy is None else ("accuracy", accuracy)
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    if accuracy is None:
+        if not 0.0 < number < math.inf:
+            raise InvalidInputError(f"errors is {value!r}; it must be a number above 0")
+        return number
+    if not 0.0 < number < 1.0:
+        raise InvalidInputError(f"{name} is {value!r}; it must be a number in (0, 1)")
+    return arms - number * arms
+
+
+def _why_not(on_threshold: int, arms: int, target: float) -> str:
+    which = "The only mean lies" if arms == 1 else f"{on_threshold:,} of the {arms:,} means {_lie(on_threshold)}"
+    return (
+        f"{which} on the threshold, where half of all decisions are wrong however many pulls there are. "
+        f"The expected errors tend to {on_threshold / 2:g}: no budget keeps them at {target:g} or below."
+    )
+
+
+def _lie(count: int) -> str:
+    return "lies" if count == 1 else "lie"
+
+
+def _remark(found: Found, target: float) -> str:
+    if found.budget is None and not found.games:
+        return f"{target:g} expected errors are too few to simulate: it would take more than {MOST_PULLS:,} pulls."
+    if found.budget is None:
+        last = int(found.curve.budgets[-1])
+        seen = f"with {last:,} pulls {found.expected_errors:.4g} errors are expected"
+        return f"Not reached: {seen}, and games with more would take over {MOST_PULLS:,} pulls."
+    if found.low == found.high:
+        return "One pull of every arm is enough."
+    if found.high is not None and found.low is not None and found.high - found.low > 3.3 * PRECISION * found.budget + 2:
+        return (
+            f"The interval is wide: the errors hardly fall there, or more games would take over {MOST_PULLS:,} pulls."
+        )
+    return ""

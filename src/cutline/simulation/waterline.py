@@ -1,0 +1,404 @@
+"""The skip-ahead engine: the stepping engine's answers, bit for bit, many times faster.
+
+An arm's index depends on its own record only. So at the moment when the smallest index first exceeds a level
+C, every arm stands at its own first record with an index above C, whatever order the pulls came in, and arms
+can be raised to C one by one. That is done 64 rewards at a time: where the policy's ``ceiling`` says that no
+record inside a block can have an index above C, the whole block is skipped.
+
+A run is a sequence of passes. A pass raises one arm after the other through a few levels above the last one and
+notes where each arm stands at each level (``climb``). The highest level whose pulls the next budget affords
+becomes the new base. When a budget is nearly reached, its last pulls are made one at a time by the rule of the
+stepping engine (``finish``), so that ties and the budget come out exactly. Where the levels lie is guessed from the
+passes before. A guess costs or saves time; it cannot change the result.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cutline.compiled import compile_plain, jit, kernel, with_parameters
+from cutline.policies.policy import Policy, excess, is_above
+from cutline.simulation.rewards import BLOCK, arm_increment, arm_state, reward_word
+from cutline.simulation.stepping import play_all_matches, replay_matches
+
+_above = compile_plain(is_above)
+_excess = compile_plain(excess)
+_PART = 8
+_PART_BITS = np.uint64((1 << _PART) - 1)
+_PROBED_ARMS = 32
+_PROBED_PULLS = 8
+_MOST_LEVELS = 256
+_FEWEST_LEVELS = 4
+_FINE_LEVELS = 8
+_NOTES = 1 << 22  # entries of the notes of a pass, arms times levels, unless there are very many arms
+
+
+@jit
+def count_ones(word: np.uint64) -> int:
+    """Return the number of ones in a word (LLVM makes one instruction of it)."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@jit
+def count_ones_of_part(word: np.uint64, lane: int) -> int:
+    """Return the number of ones among the ``_PART`` rewards from a lane on."""
+    return count_ones((word >> np.uint64(lane)) & _PART_BITS)
+
+
+@jit
+def excess_so_far(pulls: int, total: int, threshold: float) -> float:
+    """Return the excess of a record, 0 before the first pull."""
+    return _excess(float(pulls), float(total), threshold) if pulls > 0 else 0.0
+
+
+@cache
+def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
+    """Compile the skip-ahead engine for a policy that has a ceiling; arguments as in ``stepping_kernel``.
+
+    It adds to one more array, ``skipped`` (1,): the rewards that it passed over without a look at each.
+    """
+    assert policy.ceiling is not None
+    index = with_parameters(policy.index, 3)
+    ceiling = with_parameters(policy.ceiling, 5)
+    pulls_each_arm_first = policy.pulls_each_arm_first
+
+    @jit
+    def bound_of(n: int, length: int, start: float, ones: int, threshold: float, arm: int, parameters: Any) -> float:
+        """Return the ceiling of a block that begins at an excess, whatever the order of its rewards."""
+        margin = 1e-15 * (n + length)  # more than ``excess`` can be off by rounding
+        lowest = start - (length - ones) * threshold - margin
+        highest = start + ones * (1.0 - threshold) + margin
+        return ceiling(float(n), float(length), lowest, highest, threshold, arm, parameters)
+
+    @jit
+    def bound_by_parts(n: int, word: np.uint64, start: float, threshold: float, arm: int, parameters: Any) -> float:
+        """Return the ceiling of a 64-block whose parts come in the order that they do."""
+        lowest = start
+        highest = start
+        for lane in range(0, BLOCK, _PART):
+            ones = count_ones_of_part(word, lane)
+            highest = max(highest, start + ones * (1.0 - threshold))
+            lowest = min(lowest, start - (_PART - ones) * threshold)
+            start += ones - _PART * threshold
+        margin = 1e-14 * (n + BLOCK)
+        return ceiling(float(n), float(BLOCK), lowest - margin, highest + margin, threshold, arm, parameters)
+
+    @jit
+    def climb(
+        arm: int, source: Any, problem: Any, start: Any, levels: Any, limit: int, notes: Any, skipped: Any
+    ) -> int:
+        """Raise one arm through the levels; note its first record above each; return how many were noted.
+
+        ``source`` is (state, increment, mean), ``problem`` (threshold, parameters), ``start`` (pulls, total, index),
+        ``notes`` (pulls, totals) of shape (levels,). It gives up at a level that it has not passed at ``limit`` pulls.
+        """
+        state, increment, mean = source
+        threshold, parameters = problem
+        pulls_at, totals_at = notes
+        n, s, value = start
+        level = 0
+        while level < levels.size and value > levels[level]:
+            pulls_at[level] = n
+            totals_at[level] = s
+            level += 1
+        while level < levels.size and n < limit:
+            word = reward_word(state, increment, mean, n // BLOCK)
+            end = (n // BLOCK + 1) * BLOCK
+            if n + BLOCK == end:
+                ones = count_ones(word)
+                here = excess_so_far(n, s, threshold)
+                if (
+                    bound_of(n, BLOCK, here, ones, threshold, arm, parameters) <= levels[level]
+                    or bound_by_parts(n, word, here, threshold, arm, parameters) <= levels[level]
+                ):
+                    n += BLOCK
+                    s += ones
+                    skipped[0] += BLOCK
+                    continue
+            while n < end and level < levels.size:
+                lane = n & (BLOCK - 1)
+                if lane & (_PART - 1) == 0:
+                    ones = count_ones_of_part(word, lane)
+                    here = excess_so_far(n, s, threshold)
+                    if bound_of(n, _PART, here, ones, threshold, arm, parameters) <= levels[level]:
+                        n += _PART
+                        s += ones
+                        skipped[0] += _PART
+                        continue
+                s += np.int64((word >> np.uint64(lane)) & np.uint64(1))
+                n += 1
+                value = index(float(n), float(s), threshold, arm, parameters)
+                while level < levels.size and value > levels[level]:
+                    pulls_at[level] = n
+                    totals_at[level] = s
+                    level += 1
+        return level
+
+    @jit
+    def sweep(  # noqa: PLR0913 - kernels take arrays, not objects
+        means: Any,
+        problem: Any,
+        sources: Any,
+        base: Any,
+        levels: Any,
+        spare: int,
+        notes: Any,
+        sums: Any,
+        skipped: Any,
+    ) -> Any:
+        """Raise all arms from their records in ``base`` through the levels, as far as ``spare`` pulls go.
+
+        Fills ``notes``, (pulls, totals) of shape (K, levels), and ``sums``, the pulls that each level takes. Returns how
+        many levels are affordable, and whether it was a single arm that stopped it at the next.
+        """
+        states, increments = sources
+        pulls, totals, values = base
+        pulls_at, totals_at = notes
+        affordable = levels.size
+        lonely = False
+        sums[: levels.size] = 0
+        for arm in range(means.size):
+            if affordable == 0:
+                break
+            noted = climb(
+                arm,
+                (states[arm], increments[arm], means[arm]),
+                problem,
+                (pulls[arm], totals[arm], values[arm]),
+                levels[:affordable],
+                pulls[arm] + spare,
+                (pulls_at[arm], totals_at[arm]),
+                skipped,
+            )
+            if noted < affordable:
+                affordable = noted
+                lonely = True
+            for k in range(affordable):
+                sums[k] += pulls_at[arm, k] - pulls[arm]
+            while affordable > 0 and sums[affordable - 1] > spare:
+                affordable -= 1
+                lonely = False
+        return affordable, lonely
+
+    @jit
+    def place(means: Any, problem: Any, game: Any, pulls: Any, totals: Any) -> None:
+        """Set the game to one record an arm."""
+        threshold, parameters = problem
+        for arm in range(means.size):
+            game[0][arm] = pulls[arm]
+            game[1][arm] = totals[arm]
+            game[2][arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
+            game[5][arm] = -1
+        play_all_matches(game[3], game[2])
+
+    @jit
+    def finish(means: Any, problem: Any, sources: Any, game: Any, left: int, skipped: Any) -> None:
+        """Make ``left`` pulls by the rule of the stepping engine, passing over parts of a stay that cannot end it."""
+        pulls, totals, indices, winners, words, blocks = game
+        states, increments = sources
+        threshold, parameters = problem
+        size = indices.size
+        while left > 0:
+            current = winners[1]
+            value = indices[current]
+            indices[current] = np.inf
+            replay_matches(winners, indices, size + current)
+            rival = winners[1]
+            bar = indices[rival]
+            n = pulls[current]
+            s = totals[current]
+            word = words[current]
+            while left > 0 and (value < bar or (value == bar and current <= rival)):
+                lane = n & (BLOCK - 1)
+                if blocks[current] != n // BLOCK:
+                    blocks[current] = n // BLOCK
+                    word = reward_word(states[current], increments[current], means[current], n // BLOCK)
+                if lane & (_PART - 1) == 0 and left >= _PART:
+                    length = BLOCK if lane == 0 and left >= BLOCK else _PART
+                    ones = count_ones(word) if length == BLOCK else count_ones_of_part(word, lane)
+                    here = excess_so_far(n, s, threshold)
+                    if bound_of(n, length, here, ones, threshold, current, parameters) < bar:
+                        n += length
+                        s += ones
+                        left -= length
+                        skipped[0] += length
+                        value = index(float(n), float(s), threshold, current, parameters)
+                        continue
+                s += np.int64((word >> np.uint64(lane)) & np.uint64(1))
+                n += 1
+                left -= 1
+                value = index(float(n), float(s), threshold, current, parameters)
+            pulls[current] = n
+            totals[current] = s
+            words[current] = word
+            indices[current] = value
+            replay_matches(winners, indices, size + current)
+
+    @jit
+    def rise(means: Any, problem: Any, sources: Any, base: Any) -> float:
+        """Return how much the index of a few arms rises over their next pulls: the scale of the first levels."""
+        states, increments = sources
+        threshold, parameters = problem
+        pulls, totals, values = base[:3]
+        summed = 0.0
+        probed = 0
+        for arm in range(0, means.size, max(1, means.size // _PROBED_ARMS)):
+            n, s = pulls[arm], totals[arm]
+            word = reward_word(states[arm], increments[arm], means[arm], 0)
+            highest = values[arm]
+            for _ in range(_PROBED_PULLS):
+                s += np.int64((word >> np.uint64(n)) & np.uint64(1))
+                n += 1
+                highest = max(highest, index(float(n), float(s), threshold, arm, parameters))
+            if highest < np.inf:
+                summed += highest - values[arm]
+                probed += 1
+        return summed / probed if summed > 0.0 else 1.0
+
+    def skip_ahead(
+        means: Any,
+        threshold: float,
+        parameters: Any,
+        key: np.uint64,
+        first_run: int,
+        budgets: Any,
+        errors: Any,
+        pulls_sum: Any,
+        totals_sum: Any,
+        skipped: Any,
+    ) -> None:
+        arms = means.size
+        size = 1
+        while size < arms:
+            size *= 2
+        problem = (threshold, parameters)
+        states = np.empty(arms, np.uint64)
+        increments = np.empty(arms, np.uint64)
+        sources = (states, increments)
+        pulls = np.empty(arms, np.int64)
+        totals = np.empty(arms, np.int64)
+        values = np.empty(arms, np.float64)
+        game = (
+            np.empty(arms, np.int64),
+            np.empty(arms, np.int64),
+            np.full(size, np.inf),
+            np.empty(2 * size, np.int64),
+            np.empty(arms, np.uint64),
+            np.empty(arms, np.int64),
+        )
+        most = max(_FEWEST_LEVELS, min(_MOST_LEVELS, 16 + budgets.size, _NOTES // arms))
+        all_levels = np.empty(most, np.float64)
+        pulls_at = np.empty((arms, most), np.int64)
+        totals_at = np.empty((arms, most), np.int64)
+        notes = (pulls_at, totals_at)
+        sums = np.empty(most, np.int64)
+        fine_levels = np.empty(_FINE_LEVELS, np.float64)
+        fine_notes = (np.empty((arms, _FINE_LEVELS), np.int64), np.empty((arms, _FINE_LEVELS), np.int64))
+        fine_sums = np.empty(_FINE_LEVELS, np.int64)
+        last = budgets[budgets.size - 1]
+        worth = 600 * arms // (5 + 5 * int(np.log2(size)))
+        wanted = most
+        slack = 0.0
+        low = np.inf
+        high = -np.inf
+        for run in range(errors.shape[1]):
+            time = 0
+            bottom = np.inf
+            for arm in range(arms):
+                states[arm] = arm_state(key, first_run + run, arm)
+                increments[arm] = arm_increment(states[arm])
+                pulls[arm] = 0
+                totals[arm] = 0
+                if pulls_each_arm_first:
+                    word = reward_word(states[arm], increments[arm], means[arm], 0)
+                    pulls[arm] = 1
+                    totals[arm] = np.int64(word & np.uint64(1))
+                    time += 1
+                values[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
+                bottom = min(bottom, values[arm])
+            floor = bottom
+            if run == 0:
+                span = rise(means, problem, sources, (pulls, totals, values))
+            else:
+                bottom = max(floor, low - slack)
+                span = max(high - bottom, 1e-3 * abs(high))
+            look = 0
+            while look < budgets.size:
+                count = min(most, max(_FEWEST_LEVELS, wanted))
+                levels = all_levels[:count]
+                for k in range(count):
+                    levels[k] = bottom + span * k / (count - 1)
+                affordable, lonely = sweep(
+                    means, problem, sources, (pulls, totals, values), levels, last - time, notes, sums, skipped
+                )
+                if bottom > floor and (affordable == 0 or sums[0] > budgets[look] - time):
+                    slack = 2.0 * max(slack, 1e-9 * abs(low))
+                    span = max(span, 2.0 * slack)
+                    bottom = max(floor, bottom - slack)
+                    continue
+                if affordable > 0:
+                    wanted = int((sums[affordable - 1] - sums[0]) // worth)
+                placed = -2
+                played = np.int64(0)
+                while look < budgets.size:
+                    k = np.searchsorted(sums[:affordable], budgets[look] - time, side="right") - 1
+                    if k == count - 1:
+                        break
+                    if k != placed:
+                        placed = k
+                        if k >= 0:
+                            played = time + sums[k]
+                            place(means, problem, game, pulls_at[:, k], totals_at[:, k])
+                        else:
+                            played = np.int64(time)
+                            place(means, problem, game, pulls, totals)
+                        left = budgets[look] - played
+                        if k >= 0 and left > 4 * worth and not (lonely and k == affordable - 1):
+                            for fine in range(_FINE_LEVELS):
+                                fine_levels[fine] = levels[k] + (levels[k + 1] - levels[k]) * fine / _FINE_LEVELS
+                            start = (game[0], game[1], game[2])
+                            fine, _ = sweep(
+                                means, problem, sources, start, fine_levels, left, fine_notes, fine_sums, skipped
+                            )
+                            if fine > 0:
+                                played += fine_sums[fine - 1]
+                                place(means, problem, game, fine_notes[0][:, fine - 1], fine_notes[1][:, fine - 1])
+                    finish(means, problem, sources, game, budgets[look] - played, skipped)
+                    played = budgets[look]
+                    wrong = 0
+                    for arm in range(arms):
+                        n, s = game[0][arm], game[1][arm]
+                        above = n > 0 and _above(float(n), float(s), threshold)
+                        if above != (means[arm] >= threshold):
+                            wrong += 1
+                        pulls_sum[look, arm] += n
+                        totals_sum[look, arm] += s
+                    errors[look, run] = wrong
+                    if look == 0:
+                        reached = game[2][game[3][1]]
+                        low = reached if run == 0 else low + (reached - low) * (0.3 if reached < low else 0.02)
+                    look += 1
+                if look < budgets.size:
+                    top = count - 1
+                    grown = sums[top]
+                    time += grown
+                    for arm in range(arms):
+                        pulls[arm] = pulls_at[arm, top]
+                        totals[arm] = totals_at[arm, top]
+                        values[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
+                    bottom = levels[top]
+                    floor = bottom
+                    if grown < time // 4:
+                        span *= 2.0
+                    elif grown > time - time // 4:
+                        span *= 0.5
+            reached = game[2][game[3][1]]
+            slack *= 0.97
+            high = reached if run == 0 else high + (reached - high) * (0.3 if reached > high else 0.02)
+
+    return kernel(skip_ahead)

@@ -1,0 +1,206 @@
+"""cutline import: labels join a campaign, each once, all of a file or nothing."""
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutline.campaign.campaign import Campaign
+
+Run = Callable[..., Any]
+
+ROWS = [("t1", "ann", 1), ("t2", "ann", 0), ("t1", "bob", 1), ("t3", "cid", 0)]
+CSV = "task,worker,label\n" + "".join(f"{task},{worker},{label}\n" for task, worker, label in ROWS)
+NEW = ("--threshold", "0.5", "--budget", "10")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def results(name: str = "main") -> list[tuple[str, str | None, float]]:
+    with Campaign.open("x.db", name) as campaign:
+        return [(item.arm, item.worker, item.reward) for item in campaign.results()]
+
+
+def load(cutline: Run, name: str, content: str | bytes, *more: str) -> str:
+    """Import a file; return what is said."""
+    Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+    done = cutline("import", name, "--db", "x.db", *more)
+    assert (done.status, done.out) == (0, ""), done.err
+    return str(done.err)
+
+
+JSONL = "".join(json.dumps({"worker": worker, "label": label, "task": task}) + "\n" for task, worker, label in ROWS)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "more"),
+    [
+        ("l.csv", CSV, ()),
+        ("l.csv", "\ufeff" + CSV.replace("\n", "\r\n") + "\r\n", ()),
+        ("l.csv", CSV.rstrip("\n"), ()),
+        ("l.tsv", CSV.replace(",", "\t"), ()),
+        ("l.jsonl", JSONL, ()),
+        ("l.csv.gz", gzip.compress(CSV.encode()), ()),
+        ("l.csv", CSV.replace("task,worker,label", "taskId,performer,answer"), ()),
+        ("l.csv", CSV.replace(",1\n", ",yes\n").replace(",0\n", ",no\n"), ("--positive", "yes")),
+        (
+            "l.csv",
+            CSV.replace("task,worker,label", "a,b,c"),
+            ("--task-col", "a", "--worker-col", "b", "--label-col", "c"),
+        ),
+    ],
+    ids=[
+        "csv",
+        "BOM, CRLF, blank line",
+        "no last line end",
+        "tsv",
+        "jsonl",
+        "gzip",
+        "older header",
+        "words",
+        "columns",
+    ],
+)
+def test_a_file_makes_a_campaign_and_the_same_file_again_is_no_news(
+    cutline: Run, name: str, content: str, more: tuple[str, ...]
+) -> None:
+    assert load(cutline, name, content, *NEW, *more) == "campaign 'main', made with 3 arms: 4 new results\n"
+    assert results() == ROWS
+    assert load(cutline, name, content, *NEW, *more) == "campaign 'main': nothing new; 4 were there already\n"
+    assert load(cutline, name, content, *more) == "campaign 'main': nothing new; 4 were there already\n"
+    assert results() == ROWS
+    with Campaign.open("x.db", "main") as campaign:
+        assert [item.arm for item in campaign.decisions()] == ["t1", "t2", "t3"]
+        assert (campaign.status().spent, campaign.status().left) == (0, 10)
+
+
+def test_a_worker_and_task_is_the_same_result_in_any_file_and_order(cutline: Run) -> None:
+    load(cutline, "l.csv", CSV, *NEW)
+    more = "task,worker,label\n" + "".join(sorted(CSV.splitlines(keepends=True)[1:], reverse=True)) + "t2,bob,1\n"
+    assert load(cutline, "more.csv", more) == "campaign 'main': 1 new results; 4 were there already\n"
+    assert results() == [*ROWS, ("t2", "bob", 1)]
+
+
+def test_without_workers_rows_are_known_by_their_place_in_the_file_of_that_name(cutline: Run) -> None:
+    monday = "task,label\na,1\na,1\nb,0\n"
+    assert load(cutline, "monday.csv", monday, *NEW) == "campaign 'main', made with 2 arms: 3 new results\n"
+    assert load(cutline, "monday.csv", monday) == "campaign 'main': nothing new; 3 were there already\n"
+    assert load(cutline, "monday.csv", monday + "a,0\n") == "campaign 'main': 1 new results; 3 were there already\n"
+    assert load(cutline, "tuesday.csv", monday) == "campaign 'main': 3 new results\n"
+    assert load(cutline, "copy.csv", monday, "--source", "tuesday.csv") == (
+        "campaign 'main': nothing new; 3 were there already\n"
+    )
+    Path("folder").mkdir()
+    assert load(cutline, "folder/monday.csv", monday) == "campaign 'main': nothing new; 3 were there already\n"
+
+
+def test_where_workers_repeat_every_answer_of_a_worker_counts(cutline: Run) -> None:
+    runs = "task,worker,label\n" + "t,machine,1\nt,machine,0\nt,machine,1\n"
+    Path("runs.csv").write_text(runs)
+    refused = cutline("import", "runs.csv", "--db", "x.db", *NEW)
+    assert refused.status == 2
+    assert refused.err == (
+        "cutline: runs.csv, line 3: worker 'machine' has another label of task 't' in line 2; where workers may answer "
+        "again, make the campaign with repeat_workers\n"
+    )
+    assert load(cutline, "runs.csv", runs, *NEW, "--repeat-workers").endswith("3 new results\n")
+    assert load(cutline, "runs.csv", runs).endswith("nothing new; 3 were there already\n")
+    assert [reward for _, _, reward in results()] == [1, 0, 1]
+
+
+def test_the_same_answer_twice_in_a_file_counts_once(cutline: Run) -> None:
+    said = load(cutline, "l.csv", CSV + "t1,ann,1\n", *NEW)
+    assert said == "campaign 'main', made with 3 arms: 4 new results; 1 were there already\n"
+
+
+def test_totals_are_so_many_results_and_larger_totals_add_the_difference(cutline: Run) -> None:
+    assert load(cutline, "c.csv", "task,yes,n\na,2,3\nb,0,2\n", *NEW).endswith("2 arms: 5 new results\n")
+    assert load(cutline, "c.csv", "task,yes,n\na,2,3\nb,0,2\n").endswith("nothing new; 5 were there already\n")
+    assert load(cutline, "c.csv", "task,yes,n\na,3,5\nb,0,2\n").endswith(": 2 new results; 5 were there already\n")
+    with Campaign.open("x.db", "main") as campaign:
+        assert [(item.pulls, item.mean) for item in campaign.decisions()] == [(5, 0.6), (2, 0.0)]
+
+
+def test_ids_stay_as_they_stand(cutline: Run) -> None:
+    ids = ["a/b", "%2F", "'q\"", "two\nlines", "x" * 5000, "\u00e9", "e\u0301", "NA", "null", "007", "1e5", "7" * 20]
+    rows = [{"task": task, "worker": task, "label": 1} for task in ids]
+    load(cutline, "l.jsonl", "".join(json.dumps(row) + "\n" for row in rows), *NEW)
+    assert results() == [(task, task, 1.0) for task in ids]
+
+
+@pytest.mark.slow
+def test_fifty_thousand_arms_in_one_import(cutline: Run) -> None:
+    content = "task,worker,label\n" + "".join(f"task {i},w,{i % 2}\n" for i in range(50_000))
+    assert load(cutline, "l.csv", content, *NEW) == "campaign 'main', made with 50,000 arms: 50,000 new results\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "l.csv is empty; it must have rows"),
+        ("task,worker,label\n", "l.csv has a header and no rows"),
+        ("task,worker\nt1,ann\n", "l.csv, line 1: no column 'label'; there is 'task', 'worker'"),
+        ("task,label\nt1,1\nt2,2\n", "l.csv, line 3: the label is '2'; it must be 0, 1, true, false or a number"),
+        ("task,label\nt1,1\nt2,\n", "l.csv, line 3: the label is ''"),
+        ("task,label\r\nt1,1\r\nt2,maybe\r\n", "l.csv, line 3: the label is 'maybe'"),
+        ("\ufefftask,label\nt1,1\nt2,NaN\n", "l.csv, line 3: the label is 'NaN'"),
+        ("task,worker,label\nt1,bob,1\nt2,bo", "l.csv, line 3: 2 fields where the first row has 3"),
+        ("task,worker,label\nt1,dan,1\nt9,ann,1\n", "l.csv, line 3: campaign 'main' has no arm 't9'"),
+        (
+            "task,worker,label\nt2,dan,1\nt1,ann,0\n",
+            """the result with key '["t1","ann"]' of arm 't1' was 1 and is now 0""",
+        ),
+        ("task,label,key\nt1,1,k\nt2,1,k\n", "the result with key 'k' is of another arm than 't2'"),
+        ("task,yes,n\nt1,3,2\n", "l.csv, line 2: 3 yes of 2 labels"),
+    ],
+)
+def test_a_bad_file_changes_nothing(cutline: Run, folder: Path, content: str, message: str) -> None:
+    load(cutline, "good.csv", CSV, *NEW)
+    Path("l.csv").write_bytes(content.encode())
+    done = cutline("import", "l.csv", "--db", "x.db")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(f"cutline: {message}")
+    assert done.err.count("\n") == 1
+    assert results() == ROWS
+
+
+def test_a_bad_file_makes_no_campaign(cutline: Run) -> None:
+    Path("l.csv").write_text("task,label\nt1,1\nt2,2\n")
+    assert cutline("import", "l.csv", "--db", "x.db", *NEW).status == 2
+    assert os.listdir() == ["l.csv"]
+    Path("l.csv").write_text("task,label,key\nt1,1,k\nt2,1,k\n")
+    assert cutline("import", "l.csv", "--db", "x.db", *NEW).status == 2
+    assert json.loads(cutline("campaign", "list", "--db", "x.db", "--format", "json").out) == []
+
+
+def test_a_campaign_that_is_not_there_needs_a_threshold_and_a_budget(cutline: Run) -> None:
+    Path("l.csv").write_text(CSV)
+    done = cutline("import", "l.csv", "--db", "x.db")
+    assert done.status == 2
+    assert done.err == "cutline: x.db: there is no such database; to make one, give threshold and budget\n"
+
+
+def test_settings_that_differ_are_named(cutline: Run) -> None:
+    load(cutline, "l.csv", CSV, *NEW)
+    done = cutline("import", "l.csv", "--db", "x.db", "--threshold", "0.6", "--budget", "10")
+    assert (done.status, done.err) == (2, "cutline: campaign 'main': threshold is 0.5, not 0.6\n")
+
+
+def test_rows_from_standard_input_without_workers_need_a_source(start: Run) -> None:
+    for more, status, said in (
+        ((), 2, b"need a source"),
+        (("--source", "feed"), 0, b"made with 1 arms: 1 new results"),
+        (("--source", "feed"), 0, b"nothing new; 1 were there already"),
+    ):
+        process = start("import", "-", "--db", "x.db", *NEW, *more)
+        _, err = process.communicate(b"task,label\na,1\n", timeout=60)
+        assert process.returncode == status
+        assert said in err

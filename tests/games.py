@@ -1,0 +1,140 @@
+"""The engines under test, and the policies of the paper next to their slow twins.
+
+Not a test: what several tests need. A new engine is one more entry in ENGINES, and goes through all that they do.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from types import ModuleType
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import naive
+from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform
+from cutline.policies import Policy
+from cutline.simulation import stepping, waterline
+from cutline.simulation.chunks import parameter_table
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A function that compiles kernels, by its module and name, and how many more (1,) arrays its kernels fill."""
+
+    module: ModuleType
+    maker: str
+    more_arrays: int = 0
+
+    def __str__(self) -> str:
+        return self.module.__name__.rpartition(".")[2]
+
+    def kernel(self, policy: type[Policy], afresh: bool = False) -> Callable[..., None]:
+        """The kernel for a policy; ``afresh`` compiles it again, with what the module's names mean now."""
+        maker = getattr(self.module, self.maker)
+        return (maker.__wrapped__ if afresh else maker)(policy)  # type: ignore[no-any-return]
+
+
+ENGINES = [Engine(stepping, "stepping_kernel"), Engine(waterline, "waterline_kernel", more_arrays=1)]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """errors (B, R), and pulls and totals (B, K) summed over the runs."""
+
+    errors: NDArray[np.int32]
+    pulls: NDArray[np.int64]
+    totals: NDArray[np.int64]
+
+    def sequence(self) -> list[int]:
+        """The arm of every pull after the first budget, where budgets are one apart and there is one run."""
+        return [int(np.flatnonzero(step)[0]) for step in np.diff(self.pulls, axis=0)]
+
+
+def play(
+    engine: Engine,
+    policy: Policy,
+    problem: Problem,
+    budgets: list[int],
+    key: int,
+    first_run: int = 0,
+    runs: int = 1,
+    afresh: bool = False,
+) -> Outcome:
+    """Play some runs on an engine."""
+    shape = (len(budgets), problem.arms)
+    outcome = Outcome(np.empty((len(budgets), runs), np.int32), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    with np.errstate(over="ignore"):
+        engine.kernel(type(policy), afresh)(
+            problem.means,
+            problem.threshold,
+            parameter_table(policy, problem, budgets[-1]),
+            np.uint64(key),
+            first_run,
+            np.array(budgets, np.int64),
+            outcome.errors,
+            outcome.pulls,
+            outcome.totals,
+            *(np.zeros(1, np.int64) for _ in range(engine.more_arrays)),
+        )
+    return outcome
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A problem with exact means and threshold."""
+
+    means: tuple[Fraction, ...]
+    theta: Fraction
+
+    @property
+    def problem(self) -> Problem:
+        return Problem([float(mean) for mean in self.means], float(self.theta))
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A policy, and its index as the paper has it."""
+
+    policy: Policy
+    index: Callable[[Instance, int], naive.Index]
+    """index(instance, budget)"""
+
+    def __str__(self) -> str:
+        return str(self.policy)
+
+
+def exactly(text: str) -> Fraction:
+    return Fraction(text)
+
+
+TWINS = [
+    Twin(LSA(), lambda case, budget: naive.lsa(case.theta, exactly("1.35"))),
+    Twin(LSA(0.5), lambda case, budget: naive.lsa(case.theta, exactly("0.5"))),
+    Twin(APT(), lambda case, budget: naive.apt(case.theta, exactly("0"))),
+    Twin(APT(0.05), lambda case, budget: naive.apt(case.theta, exactly("0.05"))),
+    Twin(
+        UCBE(), lambda case, budget: naive.ucbe(case.theta, naive.exploration(case.theta, list(case.means), budget, 0))
+    ),
+    Twin(
+        UCBE(-1),
+        lambda case, budget: naive.ucbe(case.theta, naive.exploration(case.theta, list(case.means), budget, -1)),
+    ),
+    Twin(OptKG(), lambda case, budget: naive.opt_kg(case.theta, exactly("1"), exactly("1"))),
+    Twin(OptKG(3, 2), lambda case, budget: naive.opt_kg(case.theta, exactly("3"), exactly("2"))),
+    Twin(OptKG(0.5, 0.5), lambda case, budget: naive.opt_kg(case.theta, exactly("0.5"), exactly("0.5"))),
+    Twin(Uniform(), lambda case, budget: naive.uniform()),
+]
+
+THRESHOLDS = [Fraction(1, 2), Fraction("0.3"), Fraction("0.55"), Fraction(1, 3), Fraction("0.9"), Fraction("0.123456")]
+
+
+@st.composite
+def instances(draw: st.DrawFn, most_arms: int = 8) -> Instance:
+    """Problems with many ties: few different means, on the threshold, 0 and 1 among them."""
+    theta = draw(st.one_of(st.sampled_from(THRESHOLDS), st.integers(1, 999).map(lambda n: Fraction(n, 1000))))
+    mean = st.one_of(
+        st.sampled_from([Fraction(0), Fraction(1), theta]), st.integers(0, 20).map(lambda n: Fraction(n, 20))
+    )
+    return Instance(tuple(draw(st.lists(mean, min_size=1, max_size=most_arms))), theta)

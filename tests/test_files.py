@@ -1,0 +1,66 @@
+"""A file appears whole under its name, or not at all."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cutline import InvalidInputError
+from cutline.files import whole_file
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_appears_when_it_is_complete(tmp_path: Path) -> None:
+    target = tmp_path / "a" / "b" / "table.csv"
+    with whole_file(target) as file:
+        file.write("größe\n")
+        assert not target.exists()
+    assert target.read_bytes() == "größe\n".encode()
+    with whole_file(target, "wb") as file:
+        file.write(b"\x00\r\n")
+    assert target.read_bytes() == b"\x00\r\n"
+    assert names(target.parent) == ["table.csv"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_what_is_broken_off_leaves_the_old_file_and_nothing_else(tmp_path: Path, error: type[BaseException]) -> None:
+    (tmp_path / "table.csv").write_text("old")
+
+    def break_off() -> None:
+        with whole_file(tmp_path / "table.csv") as file:
+            file.write("half")
+            raise error
+
+    with pytest.raises(error):
+        break_off()
+    assert names(tmp_path) == ["table.csv"]
+    assert (tmp_path / "table.csv").read_text() == "old"
+
+
+def test_a_disk_that_is_full_is_said_in_one_line(tmp_path: Path) -> None:
+    target = tmp_path / "table.csv"
+    with pytest.raises(InvalidInputError) as caught, whole_file(target):
+        raise OSError(28, os.strerror(28))
+    assert str(caught.value) == f"cannot write {target}: No space left on device"
+    assert names(tmp_path) == []
+
+
+def test_a_place_that_cannot_be_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(InvalidInputError) as caught, whole_file(tmp_path / "file" / "table.csv"):
+        pass
+    assert str(caught.value) == f"cannot write {tmp_path / 'file' / 'table.csv'}: Not a directory"
+    with pytest.raises(InvalidInputError) as caught, whole_file(tmp_path):
+        pass
+    assert str(caught.value).startswith(f"cannot write {tmp_path}: ")
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_new_file_has_the_rights_that_any_new_file_has(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    with whole_file(tmp_path / "ours") as file:
+        file.write("x")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "usual").stat().st_mode
