@@ -102,8 +102,8 @@ def opt_kg(theta: Fraction, prior_a: Fraction, prior_b: Fraction) -> Index:
 @lru_cache(None)
 def beta_tail(a: Fraction, b: Fraction, theta: Fraction) -> Fraction:
     """P(Beta(a, b) >= theta) for whole a and b: at most a - 1 successes in a + b - 1 trials."""
-    n = int(a + b) - 1
-    return sum((comb(n, j) * theta**j * (1 - theta) ** (n - j) for j in range(int(a))), Fraction(0))
+    n, one, all_of = int(a + b) - 1, theta.numerator, theta.denominator
+    return Fraction(sum(comb(n, j) * one**j * (all_of - one) ** (n - j) for j in range(int(a))), all_of**n)
 
 
 @lru_cache(None)

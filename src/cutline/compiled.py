@@ -3,6 +3,10 @@
 Numba's own file cache knows a function by its file alone; a kernel that calls a policy's index would go on
 running the old index after an edit of the policy. Kernels are cached here under a fingerprint of all the
 code that they reach, so an entry can be stale only if nothing in it has changed.
+
+Functions made by one factory for several policies have one name. Numba makes linker symbols of names, and of two
+cached kernels that are loaded into one process the second would call the functions of the first. So every function is
+compiled under a name of its own, which ends in its fingerprint.
 """
 
 import hashlib
@@ -24,17 +28,23 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck"
 
 def jit(function: F) -> F:
     """Compile a building block of kernels: a function that only compiled code calls."""
+    _rename(function)
     compiled: F = numba.njit(**_OPTIONS)(function)
     return compiled
 
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls; it releases the GIL, and later processes load it from disk."""
+    _rename(function)
     compiled: Any = numba.njit(**_OPTIONS)(function)
     if isinstance(compiled, Dispatcher):
         with suppress(RuntimeError):  # no folder to write to: it is compiled anew in every process
             compiled._cache = _KernelCache(function)  # type: ignore[attr-defined]
     return cast(F, compiled)
+
+
+def _rename(function: Callable[..., Any]) -> None:
+    function.__qualname__ = f"{function.__qualname__}_{fingerprint(function)[:16]}"
 
 
 @cache

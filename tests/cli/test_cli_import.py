@@ -85,7 +85,7 @@ def test_a_file_makes_a_campaign_and_the_same_file_again_is_no_news(
 def test_a_worker_and_task_is_the_same_result_in_any_file_and_order(cutline: Run) -> None:
     load(cutline, "l.csv", CSV, *NEW)
     more = "task,worker,label\n" + "".join(sorted(CSV.splitlines(keepends=True)[1:], reverse=True)) + "t2,bob,1\n"
-    assert load(cutline, "more.csv", more) == "campaign 'main': 1 new results; 4 were there already\n"
+    assert load(cutline, "more.csv", more) == "campaign 'main': 1 new result; 4 were there already\n"
     assert results() == [*ROWS, ("t2", "bob", 1)]
 
 
@@ -93,7 +93,7 @@ def test_without_workers_rows_are_known_by_their_place_in_the_file_of_that_name(
     monday = "task,label\na,1\na,1\nb,0\n"
     assert load(cutline, "monday.csv", monday, *NEW) == "campaign 'main', made with 2 arms: 3 new results\n"
     assert load(cutline, "monday.csv", monday) == "campaign 'main': nothing new; 3 were there already\n"
-    assert load(cutline, "monday.csv", monday + "a,0\n") == "campaign 'main': 1 new results; 3 were there already\n"
+    assert load(cutline, "monday.csv", monday + "a,0\n") == "campaign 'main': 1 new result; 3 were there already\n"
     assert load(cutline, "tuesday.csv", monday) == "campaign 'main': 3 new results\n"
     assert load(cutline, "copy.csv", monday, "--source", "tuesday.csv") == (
         "campaign 'main': nothing new; 3 were there already\n"
@@ -118,7 +118,7 @@ def test_where_workers_repeat_every_answer_of_a_worker_counts(cutline: Run) -> N
 
 def test_the_same_answer_twice_in_a_file_counts_once(cutline: Run) -> None:
     said = load(cutline, "l.csv", CSV + "t1,ann,1\n", *NEW)
-    assert said == "campaign 'main', made with 3 arms: 4 new results; 1 were there already\n"
+    assert said == "campaign 'main', made with 3 arms: 4 new results; 1 was there already\n"
 
 
 def test_totals_are_so_many_results_and_larger_totals_add_the_difference(cutline: Run) -> None:
@@ -197,8 +197,8 @@ def test_settings_that_differ_are_named(cutline: Run) -> None:
 def test_rows_from_standard_input_without_workers_need_a_source(start: Run) -> None:
     for more, status, said in (
         ((), 2, b"need a source"),
-        (("--source", "feed"), 0, b"made with 1 arms: 1 new results"),
-        (("--source", "feed"), 0, b"nothing new; 1 were there already"),
+        (("--source", "feed"), 0, b"made with 1 arm: 1 new result"),
+        (("--source", "feed"), 0, b"nothing new; 1 was there already"),
     ):
         process = start("import", "-", "--db", "x.db", *NEW, *more)
         _, err = process.communicate(b"task,label\na,1\n", timeout=60)

@@ -81,6 +81,12 @@ def test_other_settings_than_those_stored_are_named(cutline: Run, change: tuple[
     assert done.err.startswith(f"cutline: {message}")
 
 
+def test_the_example_suite_is_the_one_that_the_page_shows() -> None:
+    root = Path(__file__).parents[2]
+    suite = (root / "examples" / "flaky" / "test_shop.py").read_text()
+    assert f"```python test_shop.py\n{suite}```\n" in (root / "docs" / "flaky_tests.md").read_text()
+
+
 def test_without_a_database_it_lives_in_memory(cutline: Run, folder: Path) -> None:
     done = cutline(*arguments("--format", "json"))
     assert [row["arm"] for row in json.loads(done.out)] == ["b", "a", "c"]
@@ -204,7 +210,7 @@ def test_a_stop_ends_the_children_and_gives_back_what_was_in_flight(start: Run, 
     program = "import os, sys, time; open(f'pid {os.getpid()}', 'w'); time.sleep(60 * (sys.argv[1] == 'b'))"
     command = (sys.executable, "-S", "-c", program, "{arm}")
     process = start(*arguments("--db", "x.db", "--jobs", "2", budget=10_000, command=command))
-    wait_for(lambda: spent() >= 3)
+    wait_for(lambda: spent() >= 2 and len([*folder.glob("pid *")]) >= 3)
     process.send_signal(how)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, b"")
@@ -212,12 +218,12 @@ def test_a_stop_ends_the_children_and_gives_back_what_was_in_flight(start: Run, 
     assert any("in flight 0" in line and line.endswith("; the same command goes on from here") for line in lines)
     assert lines[-1] == "cutline: stopped"
     children = [int(path.name.split()[1]) for path in folder.glob("pid *")]
-    assert len(children) >= 4
+    assert len(children) >= 3
     assert not [child for child in children if Path(f"/proc/{child}").exists()]
     with Campaign.open("x.db", "main") as campaign:
         status = campaign.status()
         assert (status.in_flight, status.spent) == (0, len(list(campaign.results())))
-        assert status.spent >= 3
+        assert status.spent >= 2
 
 
 @pytest.mark.slow

@@ -116,17 +116,14 @@ def clean_budgets(twin: Twin, instance: Instance, budget: int, reward: naive.Rew
     return clean
 
 
-PERMUTED = ("LSA(1.35)", "APT(0.05)", "Opt-KG(1,1)")
-
-
 @engines
-@pytest.mark.parametrize("twin", [twin for twin in TWINS if str(twin) in PERMUTED], ids=str)
 def test_a_permutation_of_the_arms_and_their_rewards_permutes_the_result(
-    engine: Engine, twin: Twin, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel is compiled again with arm ``order[i]``'s rewards for arm i, at budgets that cut through no tie."""
+    """LSA's kernel is compiled again with arm ``order[i]``'s rewards for arm i, at budgets that cut through no tie."""
     instance = Instance(tuple(Fraction(n, 20) for n in (3, 8, 14, 9, 19)), Fraction("0.543"))
     order = (3, 0, 4, 1, 2)
+    twin = TWINS[0]
     permuted = Instance(tuple(instance.means[arm] for arm in order), instance.theta)
     key, run = naive.key_of(11, ""), 2
     budgets = clean_budgets(twin, instance, 120, table(key, run, instance.problem))

@@ -39,6 +39,11 @@ def number(value: float | None, digits: int = 4) -> str:
     return "-" if value is None or math.isnan(value) else f"{value:,.{digits}f}"
 
 
+def counted(count: int, what: str) -> str:
+    """Return a number with what it counts: 1 arm, 2,000 arms."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def shown(text: str, widest: int = 60) -> str:
     """Return a text as it can be shown on one line of a terminal: control characters escaped, the rest cut."""
     text = "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from cutline.cli._campaigns import db_option, name_option, settings, settings_options, show_decisions
-from cutline.cli._tables import as_json, format_option, number, table
+from cutline.cli._tables import as_json, counted, format_option, number, table
 from cutline.errors import InvalidInputError
 
 FINISHED, NOTHING_NOW = 3, 4
@@ -32,6 +32,7 @@ def create(db: str, name: str, arms_file: str, **options: Any) -> None:
     """
     from cutline.campaign.arms_file import read_arms
     from cutline.campaign.campaign import Campaign
+    from cutline.campaign.resume import label
 
     given = {key: value for key, value in settings(options).items() if value is not None}
     for needed in ("threshold", "budget"):
@@ -39,7 +40,7 @@ def create(db: str, name: str, arms_file: str, **options: Any) -> None:
             raise InvalidInputError(f"--{needed} is missing")
     arms = read_arms(arms_file)
     with Campaign.create(db, name, arms, **{"policy": "LSA"} | given):
-        click.echo(f"campaign {name!r} in {db}: {len(arms):,} arms", err=True)
+        click.echo(f"campaign {name!r} in {label(db)}: {counted(len(arms), 'arm')}", err=True)
 
 
 @command.command(name="list")

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from cutline.cli._campaigns import db_option, name_option, settings, settings_options
+from cutline.cli._tables import counted
 
 
 @click.command(name="import")
@@ -49,7 +50,7 @@ def command(
     recorded = read_recorded(file, **columns)
     done = import_recorded(db, name, recorded, source=source, settings=settings(options))
     known = done.rows - done.new
-    found = f"{done.new:,} new results" if done.new else "nothing new"
-    there = "" if known == 0 else f"; {known:,} were there already"
-    made = f", made with {len(recorded.tasks):,} arms" if done.created else ""
+    found = counted(done.new, "new result") if done.new else "nothing new"
+    there = "" if known == 0 else f"; {known:,} {'was' if known == 1 else 'were'} there already"
+    made = f", made with {counted(len(recorded.tasks), 'arm')}" if done.created else ""
     click.echo(f"campaign {done.name!r}{made}: {found}{there}", err=True)

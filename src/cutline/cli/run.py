@@ -6,7 +6,7 @@ import click
 
 from cutline.cli._campaigns import settings, settings_options, show_decisions
 from cutline.cli._options import numbers
-from cutline.cli._tables import shown
+from cutline.cli._tables import counted, shown
 
 
 @click.command(name="run", context_settings={"ignore_unknown_options": True})
@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     """
     from cutline.campaign.arms_file import read_arms
     from cutline.campaign.command import Command
-    from cutline.campaign.resume import resume
+    from cutline.campaign.resume import label, resume
     from cutline.campaign.runner import run
     from cutline.cli._watching import progress_line, watching
 
@@ -92,8 +92,9 @@ def command(  # noqa: PLR0913 - one parameter an option
     with campaign:
         status = campaign.status()
         click.echo(
-            f"campaign {status.name!r} in {db or 'memory'}{'' if new else ', going on'}: {status.arms:,} arms, "
-            f"threshold {status.settings.threshold:g}, {status.settings.policy}; {progress_line(status)}",
+            f"campaign {status.name!r} in {label(db) if db else 'memory'}{'' if new else ', going on'}: "
+            f"{counted(status.arms, 'arm')}, threshold {status.settings.threshold:g}, {status.settings.policy}; "
+            f"{progress_line(status)}",
             err=True,
         )
         try:
@@ -111,7 +112,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     click.echo(f"{report.finished or 'nothing more to measure'}: {progress_line(status)}", err=True)
     click.echo(f"{below:,} below, {above:,} above, {len(decisions) - below - above:,} undecided", err=True)
     if report.late:
-        click.echo(f"{report.late:,} results came too late to count: a lease had ended", err=True)
+        click.echo(f"{counted(report.late, 'result')} came too late to count: a lease had ended", err=True)
     if report.set_aside:
         listed = ", ".join(map(shown, report.set_aside[:10])) + (", ..." if len(report.set_aside) > 10 else "")
         click.echo(f"left alone after three crashes in a row: {listed}", err=True)

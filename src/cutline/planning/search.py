@@ -40,6 +40,7 @@ _WINDOW = 0.1
 _LOOKS = 9
 _WIDEST = 4.0 * _WINDOW
 _FLAT = -0.05
+_CLEARLY = 2.5
 _MOVES = 12
 _FIRST_DRAWS = 8
 _ERRORS_SEEN = 50
@@ -213,23 +214,27 @@ def _fine(table: Table, target: float, curve: Curve, place: int, draws: int) -> 
     before, after = curve.mean[place - 1 : place + 1]
     share = 0.5 if after == 0.0 else math.log(before / target) / math.log(before / after)
     center = float(curve.budgets[place - 1] * (curve.budgets[place] / curve.budgets[place - 1]) ** share)
-    draws, width, moves = max(draws, 2 * _FIRST_DRAWS), _WINDOW, 0
+    draws, width, moves, spent = max(draws, 2 * _FIRST_DRAWS), _WINDOW, 0, 0
     budgets = _window(center, width, arms)
-    errors = table.play(budgets, 2, range(draws))
+    errors = np.empty((0, budgets.size))
     while True:
-        fit = fit_crossing(budgets, errors, target, center)
-        step = _step(errors, target, fit.shift, width, budgets[0] == arms)
         cost = table.cost(budgets) * table.repeats(budgets)
-        if moves < _MOVES and (step != 0.0 or not math.isfinite(fit.half)):
+        spent += (draws - len(errors)) * cost
+        errors = np.concatenate([errors, table.play(budgets, 2, range(len(errors), draws))])
+        fit = fit_crossing(budgets, errors, target, center)
+        step = _step(Curve.of(budgets, errors), target, fit.shift, width, arms)
+        if (fit.half <= PRECISION and step == 0.0) or spent >= MOST_PULLS:
+            break
+        flat = not math.isfinite(fit.half)
+        if (step != 0.0 and moves < _MOVES) or (flat and spent > MOST_PULLS // 30 and width < _WIDEST):
             moves += 1
             width = width if step else min(2.0 * width, _WIDEST)
             center = max(center * math.exp(step), float(arms))
             budgets = _window(center, width, arms)
-            errors = table.play(budgets, 2, range(draws))
-        elif PRECISION < fit.half < math.inf and draws * cost < MOST_PULLS:
-            first, wanted = draws, math.ceil(draws * min(1.1 * (fit.half / PRECISION) ** 2, 4.0))
-            draws = min(wanted, MOST_PULLS // cost + 1)
-            errors = np.concatenate([errors, table.play(budgets, 2, range(first, draws))])
+            errors = np.empty((0, budgets.size))
+        elif flat or fit.half > PRECISION:
+            wanted = 4 * draws if flat else math.ceil(draws * min(1.1 * (fit.half / PRECISION) ** 2, 4.0))
+            draws = min(wanted, draws + (MOST_PULLS - spent) // cost + 1)
         else:
             break
     crossing, factor = center * math.exp(fit.shift), math.exp(min(fit.half, 1.0))
@@ -240,17 +245,16 @@ def _fine(table: Table, target: float, curve: Curve, place: int, draws: int) -> 
     return Found(budget, low, high, at, at * fit.relative_error, draws * table.repeats(budgets), seen)
 
 
-def _step(errors: _Floats, target: float, shift: float, width: float, at_start: bool) -> float:
+def _step(curve: Curve, target: float, shift: float, width: float, arms: int) -> float:
     """Return how far ln center has to move for the window to hold the crossing; 0 if it does.
 
-    Where errors are above the target at the last budget it lies further on, where they are not above it at the first
-    further back, if there is anything further back, whatever the line says.
+    Where errors are clearly above the target at the last budget it lies further on, where they are clearly below it at
+    the first further back, if there is anything further back, whatever the line says.
     """
-    first, *_, last = errors.mean(axis=0)
     step = max(-2.0 * width, min(shift, 2.0 * width))
-    if last > target:
+    if curve.mean[-1] - _CLEARLY * curve.standard_error[-1] > target:
         return max(step, width)
-    if first <= target and not at_start:
+    if curve.mean[0] + _CLEARLY * curve.standard_error[0] < target and curve.budgets[0] > arms:
         return min(step, -width)
     return step if abs(step) > width else 0.0
 

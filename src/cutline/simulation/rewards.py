@@ -27,6 +27,10 @@ _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _BLOCK_BITS = np.uint64(11)
+_63 = np.uint64(63)
+_TWO_64 = 2.0**64
+_SMALL = 2.0**-11  # from here on a double is a whole number of 2^-64
+_ALWAYS = 8  # words made without asking whether they are needed: a loop of fixed length runs them in parallel
 
 BLOCK = 64
 """Rewards in a word."""
@@ -63,10 +67,35 @@ def reward_word(state: np.uint64, increment: np.uint64, mean: float, block: int)
     """Return 64 Bernoulli(mean) rewards as the bits of a word, reward 64 * block in the lowest."""
     if mean >= 1.0:
         return _ALL
+    counter = state + (np.uint64(block) << _BLOCK_BITS) * increment
+    if mean < _SMALL:
+        return _reward_word_of_small_mean(counter, increment, mean)
+    ones = _ZERO
+    undecided = _ALL
+    digits = np.uint64(mean * _TWO_64)
+    for _ in range(_ALWAYS):
+        word = mix(counter)
+        counter += increment
+        digit = _ZERO - (digits >> _63)
+        digits <<= _ONE
+        ones |= undecided & ~word & digit
+        undecided &= ~(word ^ digit)
+    while undecided != _ZERO and digits != _ZERO:
+        word = mix(counter)
+        counter += increment
+        digit = _ZERO - (digits >> _63)
+        digits <<= _ONE
+        ones |= undecided & ~word & digit
+        undecided &= ~(word ^ digit)
+    return ones
+
+
+@jit
+def _reward_word_of_small_mean(counter: np.uint64, increment: np.uint64, mean: float) -> np.uint64:
+    """Return the word of a mean whose binary digits do not fit into 64 bits."""
     ones = _ZERO
     undecided = _ALL
     digits = mean
-    counter = state + (np.uint64(block) << _BLOCK_BITS) * increment
     while undecided != _ZERO and digits > 0.0:
         word = mix(counter)
         counter += increment

@@ -4,7 +4,8 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from itertools import pairwise
+from contextlib import contextmanager
+from itertools import chain, pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from cutline.progress import Progress, progress_bar
 from cutline.simulation.chunks import Chunk, play
 from cutline.simulation.curves import RegretCurves
 from cutline.simulation.rewards import stream_key
+from cutline.simulation.wide import is_wide, play_wide
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
@@ -80,8 +82,17 @@ def simulate(
     engines: list[set[str]] = [set() for _ in chosen]
     for row, _, chunk in work:
         engines[row].add(chunk.engine)
-    with progress_bar("simulating", sum(chunk.total_pulls for _, _, chunk in work), progress) as advance:
-        for position, result in run_all(play, [chunk for _, _, chunk in work], executor):
+    workers = jobs if executor is None or isinstance(executor, int) else getattr(executor, "_max_workers", jobs)
+    by_arms = [runs < workers and is_wide(chunk) for _, _, chunk in work]
+    total = sum(chunk.total_pulls for _, _, chunk in work)
+    with progress_bar("simulating", total, progress) as advance, pool_of(executor) as pool:
+        wide = [position for position, split in enumerate(by_arms) if split]
+        whole = [position for position, split in enumerate(by_arms) if not split]
+        results = chain(
+            ((position, play_wide(work[position][2], pool, workers)) for position in wide),
+            ((whole[place], done) for place, done in run_all(play, [work[position][2] for position in whole], pool)),
+        )
+        for position, result in results:
             row, looks, chunk = work[position]
             errors[row, looks, chunk.first_run : chunk.first_run + chunk.runs] = result.errors
             pulls[row, looks] += result.pulls
@@ -102,20 +113,28 @@ def run_all(
     function: Callable[[Work], Result], items: Sequence[Work], executor: Executor | int | None
 ) -> Iterator[tuple[int, Result]]:
     """Hand every item to the executor and yield (position, result) as they come; stop all the rest on an error."""
-    own = None if isinstance(executor, Executor) else ThreadPoolExecutor(executor or available_cores())
-    pool = executor if isinstance(executor, Executor) else own
-    assert pool is not None
-    positions = {pool.submit(function, item): position for position, item in enumerate(items)}
+    with pool_of(executor) as pool:
+        positions = {pool.submit(function, item): position for position, item in enumerate(items)}
+        try:
+            for future in as_completed(positions):
+                yield positions[future], future.result()
+        except BaseException:
+            for future in positions:
+                future.cancel()
+            raise
+
+
+@contextmanager
+def pool_of(executor: Executor | int | None) -> Iterator[Executor]:
+    """Yield the executor, or one of as many threads as asked for (None: a thread for each core)."""
+    if isinstance(executor, Executor):
+        yield executor
+        return
+    own = ThreadPoolExecutor(executor or available_cores())
     try:
-        for future in as_completed(positions):
-            yield positions[future], future.result()
-    except BaseException:
-        for future in positions:
-            future.cancel()
-        raise
+        yield own
     finally:
-        if own is not None:
-            own.shutdown(wait=False, cancel_futures=True)
+        own.shutdown(wait=False, cancel_futures=True)
 
 
 def available_cores() -> int:

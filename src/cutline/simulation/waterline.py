@@ -2,14 +2,13 @@
 
 An arm's index depends on its own record only. So at the moment when the smallest index first exceeds a level
 C, every arm stands at its own first record with an index above C, whatever order the pulls came in, and arms
-can be raised to C one by one. That is done 64 rewards at a time: where the policy's ``ceiling`` says that no
-record inside a block can have an index above C, the whole block is skipped.
+can be raised to C one by one, 64 rewards at a time (``climbing``).
 
-A run is a sequence of passes. A pass raises one arm after the other through a few levels above the last one and
-notes where each arm stands at each level (``climb``). The highest level whose pulls the next budget affords
-becomes the new base. When a budget is nearly reached, its last pulls are made one at a time by the rule of the
-stepping engine (``finish``), so that ties and the budget come out exactly. Where the levels lie is guessed from the
-passes before. A guess costs or saves time; it cannot change the result.
+A run is a sequence of passes. A pass takes a grid of levels, raises one arm after the other through it and notes
+where each stands at each level (``sweep``). The sums over arms tell, for each budget, the highest level that it
+affords. From the state at that level the last pulls are made one at a time by the rule of the stepping engine, so that
+ties and the budget come out exactly. Where the grid lies is guessed from the pass or the run before. A guess
+costs or saves time; it cannot change the result.
 """
 
 from collections.abc import Callable
@@ -18,15 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from cutline.compiled import compile_plain, jit, kernel, with_parameters
-from cutline.policies.policy import Policy, excess, is_above
-from cutline.simulation.rewards import BLOCK, arm_increment, arm_state, reward_word
-from cutline.simulation.stepping import play_all_matches, replay_matches
+from cutline.compiled import compile_plain, jit, kernel
+from cutline.policies.policy import Policy, is_above
+from cutline.simulation.climbing import climbing
+from cutline.simulation.rewards import arm_increment, arm_state, reward_word
 
 _above = compile_plain(is_above)
-_excess = compile_plain(excess)
-_PART = 8
-_PART_BITS = np.uint64((1 << _PART) - 1)
 _PROBED_ARMS = 32
 _PROBED_PULLS = 8
 _MOST_LEVELS = 256
@@ -36,24 +32,9 @@ _NOTES = 1 << 22  # entries of the notes of a pass, arms times levels, unless th
 
 
 @jit
-def count_ones(word: np.uint64) -> int:
-    """Return the number of ones in a word (LLVM makes one instruction of it)."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@jit
-def count_ones_of_part(word: np.uint64, lane: int) -> int:
-    """Return the number of ones among the ``_PART`` rewards from a lane on."""
-    return count_ones((word >> np.uint64(lane)) & _PART_BITS)
-
-
-@jit
-def excess_so_far(pulls: int, total: int, threshold: float) -> float:
-    """Return the excess of a record, 0 before the first pull."""
-    return _excess(float(pulls), float(total), threshold) if pulls > 0 else 0.0
+def worth_a_sweep(arms: int) -> int:
+    """Return about how many single pulls, in a tournament of this size, take as long as a sweep over a few levels."""
+    return 600 * arms // (5 + 5 * int(np.log2(arms)))
 
 
 @cache
@@ -62,82 +43,8 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
 
     It adds to one more array, ``skipped`` (1,): the rewards that it passed over without a look at each.
     """
-    assert policy.ceiling is not None
-    index = with_parameters(policy.index, 3)
-    ceiling = with_parameters(policy.ceiling, 5)
+    index, climb, place, finish = climbing(policy)
     pulls_each_arm_first = policy.pulls_each_arm_first
-
-    @jit
-    def bound_of(n: int, length: int, start: float, ones: int, threshold: float, arm: int, parameters: Any) -> float:
-        """Return the ceiling of a block that begins at an excess, whatever the order of its rewards."""
-        margin = 1e-15 * (n + length)  # more than ``excess`` can be off by rounding
-        lowest = start - (length - ones) * threshold - margin
-        highest = start + ones * (1.0 - threshold) + margin
-        return ceiling(float(n), float(length), lowest, highest, threshold, arm, parameters)
-
-    @jit
-    def bound_by_parts(n: int, word: np.uint64, start: float, threshold: float, arm: int, parameters: Any) -> float:
-        """Return the ceiling of a 64-block whose parts come in the order that they do."""
-        lowest = start
-        highest = start
-        for lane in range(0, BLOCK, _PART):
-            ones = count_ones_of_part(word, lane)
-            highest = max(highest, start + ones * (1.0 - threshold))
-            lowest = min(lowest, start - (_PART - ones) * threshold)
-            start += ones - _PART * threshold
-        margin = 1e-14 * (n + BLOCK)
-        return ceiling(float(n), float(BLOCK), lowest - margin, highest + margin, threshold, arm, parameters)
-
-    @jit
-    def climb(
-        arm: int, source: Any, problem: Any, start: Any, levels: Any, limit: int, notes: Any, skipped: Any
-    ) -> int:
-        """Raise one arm through the levels; note its first record above each; return how many were noted.
-
-        ``source`` is (state, increment, mean), ``problem`` (threshold, parameters), ``start`` (pulls, total, index),
-        ``notes`` (pulls, totals) of shape (levels,). It gives up at a level that it has not passed at ``limit`` pulls.
-        """
-        state, increment, mean = source
-        threshold, parameters = problem
-        pulls_at, totals_at = notes
-        n, s, value = start
-        level = 0
-        while level < levels.size and value > levels[level]:
-            pulls_at[level] = n
-            totals_at[level] = s
-            level += 1
-        while level < levels.size and n < limit:
-            word = reward_word(state, increment, mean, n // BLOCK)
-            end = (n // BLOCK + 1) * BLOCK
-            if n + BLOCK == end:
-                ones = count_ones(word)
-                here = excess_so_far(n, s, threshold)
-                if (
-                    bound_of(n, BLOCK, here, ones, threshold, arm, parameters) <= levels[level]
-                    or bound_by_parts(n, word, here, threshold, arm, parameters) <= levels[level]
-                ):
-                    n += BLOCK
-                    s += ones
-                    skipped[0] += BLOCK
-                    continue
-            while n < end and level < levels.size:
-                lane = n & (BLOCK - 1)
-                if lane & (_PART - 1) == 0:
-                    ones = count_ones_of_part(word, lane)
-                    here = excess_so_far(n, s, threshold)
-                    if bound_of(n, _PART, here, ones, threshold, arm, parameters) <= levels[level]:
-                        n += _PART
-                        s += ones
-                        skipped[0] += _PART
-                        continue
-                s += np.int64((word >> np.uint64(lane)) & np.uint64(1))
-                n += 1
-                value = index(float(n), float(s), threshold, arm, parameters)
-                while level < levels.size and value > levels[level]:
-                    pulls_at[level] = n
-                    totals_at[level] = s
-                    level += 1
-        return level
 
     @jit
     def sweep(  # noqa: PLR0913 - kernels take arrays, not objects
@@ -153,8 +60,8 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
     ) -> Any:
         """Raise all arms from their records in ``base`` through the levels, as far as ``spare`` pulls go.
 
-        Fills ``notes``, (pulls, totals) of shape (K, levels), and ``sums``, the pulls that each level takes. Returns how
-        many levels are affordable, and whether it was a single arm that stopped it at the next.
+        Fills ``notes``, (pulls, totals) of shape (K, levels), and ``sums``, the pulls that each level takes. Returns
+        how many levels are affordable, and whether it was a single arm that stopped it at the next.
         """
         states, increments = sources
         pulls, totals, values = base
@@ -186,60 +93,6 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         return affordable, lonely
 
     @jit
-    def place(means: Any, problem: Any, game: Any, pulls: Any, totals: Any) -> None:
-        """Set the game to one record an arm."""
-        threshold, parameters = problem
-        for arm in range(means.size):
-            game[0][arm] = pulls[arm]
-            game[1][arm] = totals[arm]
-            game[2][arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
-            game[5][arm] = -1
-        play_all_matches(game[3], game[2])
-
-    @jit
-    def finish(means: Any, problem: Any, sources: Any, game: Any, left: int, skipped: Any) -> None:
-        """Make ``left`` pulls by the rule of the stepping engine, passing over parts of a stay that cannot end it."""
-        pulls, totals, indices, winners, words, blocks = game
-        states, increments = sources
-        threshold, parameters = problem
-        size = indices.size
-        while left > 0:
-            current = winners[1]
-            value = indices[current]
-            indices[current] = np.inf
-            replay_matches(winners, indices, size + current)
-            rival = winners[1]
-            bar = indices[rival]
-            n = pulls[current]
-            s = totals[current]
-            word = words[current]
-            while left > 0 and (value < bar or (value == bar and current <= rival)):
-                lane = n & (BLOCK - 1)
-                if blocks[current] != n // BLOCK:
-                    blocks[current] = n // BLOCK
-                    word = reward_word(states[current], increments[current], means[current], n // BLOCK)
-                if lane & (_PART - 1) == 0 and left >= _PART:
-                    length = BLOCK if lane == 0 and left >= BLOCK else _PART
-                    ones = count_ones(word) if length == BLOCK else count_ones_of_part(word, lane)
-                    here = excess_so_far(n, s, threshold)
-                    if bound_of(n, length, here, ones, threshold, current, parameters) < bar:
-                        n += length
-                        s += ones
-                        left -= length
-                        skipped[0] += length
-                        value = index(float(n), float(s), threshold, current, parameters)
-                        continue
-                s += np.int64((word >> np.uint64(lane)) & np.uint64(1))
-                n += 1
-                left -= 1
-                value = index(float(n), float(s), threshold, current, parameters)
-            pulls[current] = n
-            totals[current] = s
-            words[current] = word
-            indices[current] = value
-            replay_matches(winners, indices, size + current)
-
-    @jit
     def rise(means: Any, problem: Any, sources: Any, base: Any) -> float:
         """Return how much the index of a few arms rises over their next pulls: the scale of the first levels."""
         states, increments = sources
@@ -260,7 +113,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                 probed += 1
         return summed / probed if summed > 0.0 else 1.0
 
-    def skip_ahead(
+    def skip_ahead(  # noqa: PLR0913 - kernels take arrays, not objects
         means: Any,
         threshold: float,
         parameters: Any,
@@ -301,7 +154,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         fine_notes = (np.empty((arms, _FINE_LEVELS), np.int64), np.empty((arms, _FINE_LEVELS), np.int64))
         fine_sums = np.empty(_FINE_LEVELS, np.int64)
         last = budgets[budgets.size - 1]
-        worth = 600 * arms // (5 + 5 * int(np.log2(size)))
+        worth = worth_a_sweep(arms)
         wanted = most
         slack = 0.0
         low = np.inf
@@ -337,7 +190,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                     means, problem, sources, (pulls, totals, values), levels, last - time, notes, sums, skipped
                 )
                 if bottom > floor and (affordable == 0 or sums[0] > budgets[look] - time):
-                    slack = 2.0 * max(slack, 1e-9 * abs(low))
+                    slack = max(2.0 * slack, 1e-6 * (low - floor))
                     span = max(span, 2.0 * slack)
                     bottom = max(floor, bottom - slack)
                     continue
@@ -393,7 +246,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                         values[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
                     bottom = levels[top]
                     floor = bottom
-                    if grown < time // 4:
+                    if 4 * grown <= time:
                         span *= 2.0
                     elif grown > time - time // 4:
                         span *= 0.5

@@ -1,0 +1,24 @@
+"""A file of arms: one id a line, exactly as it stands."""
+
+from cutline.errors import InvalidInputError
+from cutline.recorded.rows import StrPath, open_lines
+
+
+def read_arms(path: StrPath) -> list[str]:
+    """Return the ids in a file, or standard input for ``-``, in its order; blank lines are none.
+
+    The file is UTF-8 text, gzipped or not, with any line ends, with or without a byte order mark. Raises
+    InvalidInputError for an id that comes twice, with both lines, and for a file without ids.
+    """
+    seen: dict[str, int] = {}
+    with open_lines(path) as (name, lines):
+        for number, line in enumerate(lines, 1):
+            arm = line.rstrip("\r\n")
+            if not arm.strip():
+                continue
+            if seen.setdefault(arm, number) != number:
+                shown = arm if len(arm) <= 60 else arm[:60] + "..."
+                raise InvalidInputError(f"{name}, line {number}: {shown!r} stands in line {seen[arm]} already")
+    if not seen:
+        raise InvalidInputError(f"{name} is empty; it must have an id a line")
+    return list(seen)

@@ -1,0 +1,209 @@
+"""A campaign's own row: what never changes (a Book) and the counters."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from sqlalchemy import Connection, Row, Select, bindparam, func, select, update
+
+from cutline.campaign.records import Reason, Status
+from cutline.campaign.rules import CLOSED, DOUBT, Rules
+from cutline.campaign.schema import arms, campaigns, pulls
+from cutline.campaign.settings import Settings
+from cutline.campaign.statements import Prepared
+from cutline.campaign.store import Store
+from cutline.errors import InvalidInputError, NotFoundError
+from cutline.policies import parse
+
+_STATUS = select(
+    campaigns.c.spent,
+    campaigns.c.in_flight,
+    campaigns.c.observed,
+    campaigns.c.doubt,
+    select(func.count())
+    .where(pulls.c.campaign_id == campaigns.c.id, pulls.c.expires <= bindparam("now"))
+    .scalar_subquery()
+    .label("ended"),
+    select(arms.c.number)
+    .where(arms.c.campaign_id == campaigns.c.id, arms.c.index_value < CLOSED)
+    .limit(1)
+    .scalar_subquery()
+    .label("open_arm"),
+).where(campaigns.c.id == bindparam("campaign"))
+
+_ADD = Prepared(
+    update(campaigns)
+    .where(
+        campaigns.c.id == bindparam("campaign"),
+        campaigns.c.spent + campaigns.c.in_flight + bindparam("late") <= campaigns.c.budget,
+    )
+    .values(
+        numbered=campaigns.c.numbered + bindparam("new"),
+        spent=campaigns.c.spent + bindparam("told"),
+        in_flight=campaigns.c.in_flight + bindparam("leased"),
+        observed=campaigns.c.observed + bindparam("seen"),
+        doubt=campaigns.c.doubt + bindparam("more_doubt"),
+    )
+    .returning(campaigns.c.numbered)
+)
+
+_COUNTERS = {
+    column.name: Prepared(select(column).where(campaigns.c.id == bindparam("campaign")))
+    for column in (campaigns.c.numbered, campaigns.c.observed, campaigns.c.spent)
+}
+
+PullKey: TypeAlias = tuple[int, int]
+"""The number of a pull and the number of its arm."""
+
+
+@dataclass(frozen=True)
+class Book:
+    """What a campaign keeps unchanged."""
+
+    id: int
+    name: str
+    token: str
+    settings: Settings
+    arms: int
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The arithmetic that the settings ask for."""
+        return Rules(self.settings)
+
+    def pull_id(self, key: PullKey) -> str:
+        """Write the id of a pull for the outside.
+
+        After a power failure an ask may be forgotten (see store.py) and its number given out again; with the arm in the
+        id, no reward can go to an arm that it was not measured at.
+        """
+        return f"{self.token}-{key[0]}-{key[1]}"
+
+    def pull_key(self, pull: Any) -> PullKey:
+        """Read the id of a pull of this campaign; raise NotFoundError for any other text."""
+        name = getattr(pull, "id", pull)
+        key = self.own_key(name) if isinstance(name, str) else None
+        if key is None:
+            raise self.no_pull(name)
+        return key
+
+    def own_key(self, pull_id: str) -> PullKey | None:
+        """Read the id of a pull of this campaign; return None for any other text."""
+        token, *numbers = pull_id.split("-")
+        mine = token == self.token and len(numbers) == 2
+        if not (mine and all(part.isascii() and part.isdigit() and len(part) < 19 for part in numbers)):
+            return None
+        return int(numbers[0]), int(numbers[1])
+
+    def no_pull(self, pull: Any) -> NotFoundError:
+        """The error to raise for a pull that this campaign has not leased."""
+        return NotFoundError(f"campaign {self.name!r} has no pull {pull!r}")
+
+    def gone(self) -> NotFoundError:
+        """The error to raise if the campaign's row is not there any more."""
+        return NotFoundError(f"campaign {self.name!r} has been deleted")
+
+
+def read_book(store: Store, name: str) -> Book:
+    """Return the book of the campaign of that name; raise NotFoundError, naming those there are, if there is none."""
+    check_name(name)
+    row = store.read(lambda connection: connection.execute(_books().where(campaigns.c.name == name)).first())
+    if row is None:
+        names = [book.name for book in read_books(store)]
+        there = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+        raise NotFoundError(f"{store.label}: no campaign is called {name!r}; there are {there or 'none'}")
+    return _book(row)
+
+
+def read_books(store: Store) -> list[Book]:
+    """Return all books, by name."""
+    rows = store.read(lambda connection: connection.execute(_books()).all())
+    return sorted((_book(row) for row in rows), key=lambda book: book.name)
+
+
+def check_name(name: Any) -> str:
+    """Return a campaign's name; raise InvalidInputError unless it is text of 1 to 200 characters on one line."""
+    if not isinstance(name, str) or not 1 <= len(name) <= 200 or not name.isprintable():
+        raise InvalidInputError(f"campaign name {name!r}: it must be 1 to 200 characters of text, on one line")
+    return name
+
+
+def status(store: Store, book: Book, now: float) -> Status:
+    """Return where the campaign stands; leases that have ended by ``now`` are not in flight."""
+    row = store.read(lambda connection: connection.execute(_STATUS, {"campaign": book.id, "now": now}).first())
+    if row is None:
+        raise book.gone()
+    in_flight = row.in_flight - row.ended
+    finished = why_finished(book, row.spent, row.doubt)
+    if finished is None and row.open_arm is None and row.in_flight == 0:
+        finished = Reason.ARMS_EXHAUSTED
+    return Status(
+        name=book.name,
+        settings=book.settings,
+        arms=book.arms,
+        spent=row.spent,
+        in_flight=in_flight,
+        left=book.settings.budget - row.spent - in_flight,
+        observed=row.observed,
+        expected_errors=row.doubt / DOUBT,
+        finished=finished,
+    )
+
+
+def why_finished(book: Book, spent: int, doubt: int) -> Reason | None:
+    """Return which stop rule holds, if one does."""
+    target = book.settings.target_errors
+    if target is not None and doubt <= target * DOUBT:
+        return Reason.TARGET_REACHED
+    return Reason.BUDGET_SPENT if spent >= book.settings.budget else None
+
+
+def add(
+    connection: Connection,
+    book: Book,
+    *,
+    told: int = 0,
+    leased: int = 0,
+    new: int = 0,
+    seen: int = 0,
+    doubt: int = 0,
+    late: int = 0,
+) -> int | None:
+    """Add to the counters; return the number of the last pull there is.
+
+    If the budget has no room for ``late`` more pulls, return None, having changed nothing.
+
+    This is the last thing that a tell waits for, so that tells of different arms hold each other up only here.
+    """
+    values = {"told": told, "leased": leased, "new": new, "seen": seen, "more_doubt": doubt, "late": late}
+    rows = _ADD.rows(connection, campaign=book.id, **values)
+    if not rows:
+        counter(connection, book, "spent")
+        return None
+    return int(rows[0][0])
+
+
+def counter(connection: Connection, book: Book, column: str) -> int:
+    """Return one number of the campaign's row; raise NotFoundError if it has been deleted."""
+    rows = _COUNTERS[column].rows(connection, campaign=book.id)
+    if not rows:
+        raise book.gone()
+    return int(rows[0][0])
+
+
+def _books() -> Select[Any]:
+    return select(campaigns)
+
+
+def _book(row: Row[Any]) -> Book:
+    settings = Settings(
+        threshold=row.threshold,
+        policy=parse(row.policy),
+        budget=row.budget,
+        seed=row.seed,
+        max_pulls_per_arm=row.max_pulls_per_arm,
+        repeat_workers=row.repeat_workers,
+        prior=(row.prior_a, row.prior_b),
+        target_errors=row.target_errors,
+    )
+    return Book(row.id, row.name, row.token, settings, row.arms)

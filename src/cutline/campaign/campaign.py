@@ -1,0 +1,222 @@
+"""A campaign: which arm to measure next, what came back, what is decided."""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+
+from cutline.campaign import books, creation, decisions, leases, observing, telling
+from cutline.campaign.creation import Arms
+from cutline.campaign.records import Decision, Observation, Pull, Pulls, Result, Status
+from cutline.campaign.settings import Expected, Options, Settings
+from cutline.campaign.store import Store
+from cutline.errors import ConflictError
+from cutline.policies import Policy
+
+if TYPE_CHECKING:
+    from cutline.campaign.runner import Measure, RunOptions, RunReport
+
+Url: TypeAlias = str | PathLike[str]
+"""``sqlite:///flaky.db``, ``postgresql://host/name``, or the path of an SQLite file."""
+
+
+class Campaign:
+    """One campaign in a database, made by ``create`` or ``open``; any number of processes may use it at once.
+
+    Every method is one short transaction: it has happened when the method returns, and if the process dies before,
+    it has not. Methods raise StoreError if the database fails (full, read-only, out of reach), which changes
+    nothing, and NotFoundError if the campaign has been deleted. A campaign may be shared between threads.
+    """
+
+    def __init__(self, store: Store, book: books.Book, clock: Callable[[], float]) -> None:
+        """Not to be called; see ``create`` and ``open``."""
+        self._store = store
+        self._book = book
+        self._clock = clock
+
+    @classmethod
+    def create(
+        cls,
+        url: Url | None,
+        name: str,
+        arms: Arms,
+        threshold: float,
+        policy: Policy | str,
+        budget: int,
+        *,
+        clock: Callable[[], float] = time.time,
+        **options: Unpack[Options],
+    ) -> "Campaign":
+        """Create a campaign and return it; the database is made where there is none. ``url`` None: in memory.
+
+        ``arms`` are the ids, in order: any text without NUL, kept exactly as it stands; an arm may have a payload
+        that JSON can write. They are read one by one. ``policy`` decides which arm is next, and arms with equal
+        indices follow an order drawn with ``seed``. ``budget`` is the number of pulls that may be asked for.
+        The other options: ``seed`` (0), ``max_pulls_per_arm`` (None), ``repeat_workers`` (False), ``prior``
+        ((1, 1)), ``target_errors`` (None); see ``Options``. ``clock`` returns seconds since 1970 in UTC.
+
+        Raises InvalidInputError for a bad argument (an id that comes twice, a policy that needs the truth or the
+        budget), ConflictError if the name is taken, StoreError if the database fails. Then nothing is created.
+        """
+        settings = Settings(threshold, policy, budget, **options)  # type: ignore[arg-type]  # Settings parses it
+        store = Store.connect(url, create=True)
+        try:
+            return cls(store, creation.create(store, name, arms, settings), clock)
+        except BaseException:
+            store.close()
+            raise
+
+    @classmethod
+    def open(
+        cls,
+        url: Url,
+        name: str,
+        *,
+        arms: Arms | None = None,
+        clock: Callable[[], float] = time.time,
+        **expected: Unpack[Expected],
+    ) -> "Campaign":
+        """Return the campaign of that name.
+
+        ``arms``, threshold, policy, budget and the options mean what they mean in ``create``. Whatever is given is held
+        against what is stored; the arms may come in any order. Raises ConflictError that names the fields that
+        differ with both values (of the arms, one that is new or missing); NotFoundError if there is no such
+        database or campaign; StoreError if the database is of a newer version.
+        """
+        store = Store.connect(url, create=False)
+        try:
+            book = books.read_book(store, name)
+            book.settings.require(dict(expected))
+            if arms is not None:
+                creation.require_arms(store, book, arms)
+        except ConflictError as error:
+            store.close()
+            raise ConflictError(f"campaign {name!r}: {error}") from None
+        except BaseException:
+            store.close()
+            raise
+        return cls(store, book, clock)
+
+    @property
+    def name(self) -> str:
+        """The name of the campaign."""
+        return self._book.name
+
+    @property
+    def settings(self) -> Settings:
+        """What the campaign was created with."""
+        return self._book.settings
+
+    def ask(self, n: int = 1, worker: str | None = None, lease: float = 600.0, without: Collection[str] = ()) -> Pulls:
+        """Lease up to ``n`` pulls for ``lease`` seconds and return them, chosen as by n asks for one.
+
+        A tuple, shorter than n if fewer can be had; ``reason`` then says why (see Reason). A pull's arm has the
+        smallest index with its pulls in flight counted as if they will repeat the arm's mean (the threshold, while
+        it has no rewards). A ``worker`` never gets an arm that it has, has answered or has abandoned, unless the
+        campaign repeats workers; without a worker there is no such limit. The arms ``without`` are passed over, as if
+        the worker had them. A lease that has ended gives its place in the budget back. Raises InvalidInputError unless
+        n >= 1 and lease > 0.
+        """
+        return leases.ask(self._store, self._book, self._clock(), n, worker, lease, without)
+
+    def tell(self, pull: Pull | str, reward: float) -> bool:
+        """Record the reward of a pull (or its id): a number in [0, 1] or a boolean. Return whether it is new.
+
+        Rewards are kept to nine decimals. Telling the same again changes nothing and returns False. A tell after the
+        lease has ended counts like any other while there is room for it: in the budget, at the arm (with
+        ``max_pulls_per_arm``), and with the worker, which may have got the arm again. Else its place has gone to
+        another pull, and it is refused.
+
+        Raises ConflictError for another reward than the one told, an abandoned pull, or a place that is gone;
+        NotFoundError for an unknown pull; InvalidInputError for a bad reward. Then nothing has changed.
+        """
+        return telling.tell(self._store, self._book, [(pull, reward)]) == 1
+
+    def tell_many(self, rewards: Iterable[tuple[Pull | str, float]]) -> int:
+        """Record many (pull, reward) pairs in one transaction, all or none; return how many are new.
+
+        Each is treated as by ``tell``, and raises what tell raises.
+        """
+        return telling.tell(self._store, self._book, list(rewards))
+
+    def abandon(self, pull: Pull | str) -> None:
+        """Give a pull back without a reward ("cannot say"): its arm is free, and the budget has its place back.
+
+        Its worker does not get the arm again (unless workers repeat). Abandoning again changes nothing. Raises
+        ConflictError if the pull has been told, NotFoundError for an unknown pull.
+        """
+        leases.abandon(self._store, self._book, pull)
+
+    def extend(self, pull: Pull | str, lease: float) -> float:
+        """Make a lease end ``lease`` seconds from now, and return when that is.
+
+        Raises ConflictError if the pull has been told or abandoned or its lease has ended, NotFoundError for an
+        unknown pull, InvalidInputError unless lease > 0.
+        """
+        return leases.extend(self._store, self._book, self._clock(), pull, lease)
+
+    def observe(self, arm: str, reward: float, worker: str | None = None, key: str | None = None) -> bool:
+        """Record a result from elsewhere; return whether it is new. It is paid for already: it costs no budget.
+
+        It counts as a result of the arm in everything else: the index, ``max_pulls_per_arm``, the decision, and the
+        arms that its ``worker`` has answered. A ``key`` makes it idempotent: the same key again with the same arm
+        and reward changes nothing. The id of a pull of this campaign is its key, so an exported result that is
+        observed again is no news either. Raises NotFoundError for an unknown arm, ConflictError for a key that holds
+        another arm or reward, InvalidInputError for a bad reward.
+        """
+        return self.observe_many([Observation(arm, reward, worker, key)]) == 1
+
+    def observe_many(self, observations: Iterable[Observation | tuple[Any, ...]]) -> int:
+        """Record many results in one transaction, all or none; return how many are new. Each as by ``observe``.
+
+        An observation is (arm, reward), (arm, reward, worker) or (arm, reward, worker, key).
+        """
+        return observing.observe(self._store, self._book, observations)
+
+    def decisions(self, nearest: int | None = None, confidence: float = 0.95) -> list[Decision]:
+        """Return a Decision for every arm, in the order of ``create``.
+
+        With ``nearest``, only for that many arms: those most likely to be wrong, these first. Each interval [low, high]
+        holds the true mean at all times with probability ``confidence`` at least, for one arm. Raises InvalidInputError
+        unless nearest >= 1 and 0 < confidence < 1.
+        """
+        return decisions.decisions(self._store, self._book, nearest, confidence)
+
+    def results(self) -> Iterator[Result]:
+        """Yield every reward that the campaign holds, in the order in which the pulls were asked for or observed."""
+        return decisions.results(self._store, self._book)
+
+    def status(self) -> Status:
+        """Return where the campaign stands; it takes the same time for a million arms, and writes nothing."""
+        return books.status(self._store, self._book, self._clock())
+
+    def run(self, measure: "Measure", jobs: int = 1, **options: Unpack["RunOptions"]) -> "RunReport":
+        """Measure until the campaign has finished, ``jobs`` arms at a time; see ``runner.run``."""
+        from cutline.campaign.runner import run
+
+        return run(self, measure, jobs, **options)
+
+    def close(self) -> None:
+        """Close the connections to the database; a campaign in memory is gone."""
+        self._store.close()
+
+    def __enter__(self) -> "Campaign":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Campaign({self.name!r}, {self.settings.policy}, threshold {self.settings.threshold})"
+
+
+def campaigns(url: Url, clock: Callable[[], float] = time.time) -> list[Status]:
+    """Return the status of every campaign in a database, by name; raise NotFoundError if there is no database."""
+    with Store.connect(url, create=False) as store:
+        return [books.status(store, book, clock()) for book in books.read_books(store)]
+
+
+def delete(url: Url, name: str) -> None:
+    """Delete a campaign and all that it holds; raise NotFoundError if there is none of that name."""
+    with Store.connect(url, create=False) as store:
+        creation.delete(store, name)

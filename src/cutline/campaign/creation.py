@@ -1,0 +1,144 @@
+"""Creating, comparing and deleting campaigns."""
+
+import itertools
+import json
+import random
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from sqlalchemy import Connection, delete as delete_from, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from cutline.campaign.books import Book, check_name, read_book
+from cutline.campaign.records import Payload
+from cutline.campaign.rows import check_text
+from cutline.campaign.schema import arms, campaigns, digest, pulls
+from cutline.campaign.settings import Settings
+from cutline.campaign.statements import Prepared
+from cutline.campaign.store import Store
+from cutline.errors import ConflictError, InvalidInputError
+
+Arms: TypeAlias = Iterable[str] | Iterable[tuple[str, Payload]]
+"""Ids, pairs of id and payload, or a mapping from id to payload."""
+
+MOST_ARMS = 9_000_000
+"""With more, the sum of their probabilities of error in 10^-12ths could leave 64 bits."""
+
+_BATCH = 10_000
+
+_NEW_ARM = Prepared(insert(arms))
+_NEW_ARM_ORDER = tuple(column.name for column in arms.columns)
+
+
+def create(store: Store, name: str, given: Arms, settings: Settings) -> Book:
+    """Write a new campaign and return it; see Campaign.create."""
+    check_name(name)
+    return store.write(lambda connection: _create(connection, store, name, given, settings))
+
+
+def _create(connection: Connection, store: Store, name: str, given: Arms, settings: Settings) -> Book:
+    row = {
+        "name": name,
+        "token": secrets.token_hex(4),
+        "threshold": settings.threshold,
+        "policy": str(settings.policy),
+        "budget": settings.budget,
+        "seed": settings.seed,
+        "max_pulls_per_arm": settings.max_pulls_per_arm,
+        "repeat_workers": settings.repeat_workers,
+        "prior_a": settings.prior[0],
+        "prior_b": settings.prior[1],
+        "target_errors": settings.target_errors,
+    }
+    zero = dict.fromkeys(("arms", "numbered", "spent", "in_flight", "observed", "doubt"), 0)
+    try:
+        key = connection.execute(insert(campaigns).values(row | zero)).inserted_primary_key
+    except IntegrityError:
+        raise ConflictError(f"{store.label}: there is a campaign {name!r} already") from None
+    assert key is not None
+    book = Book(key[0], name, str(row["token"]), settings, 0)
+    count = _fill(connection, book, given)
+    doubt = count * book.rules.doubt(0, 0)
+    connection.execute(update(campaigns).where(campaigns.c.id == book.id).values(arms=count, doubt=doubt))
+    return replace(book, arms=count)
+
+
+def _fill(connection: Connection, book: Book, given: Arms) -> int:
+    """Insert the arms, in a position drawn for each, and return how many they are."""
+    draw = random.Random(book.settings.seed).getrandbits
+    index, doubt = book.rules.index(0, 0, 0), book.rules.doubt(0, 0)
+    numbered = enumerate(checked_arms(given))
+    count = 0
+    while rows := [
+        (book.id, number, arm, key, payload, draw(63), 0, 0, 0, index, doubt)
+        for number, (arm, key, payload) in itertools.islice(numbered, _BATCH)
+    ]:
+        _NEW_ARM.run(connection, _NEW_ARM_ORDER, rows)
+        count += len(rows)
+        if count > MOST_ARMS:
+            raise InvalidInputError(f"more than {MOST_ARMS:,} arms; a campaign has at most that many")
+    if count == 0:
+        raise InvalidInputError("no arms: give at least one id")
+    return count
+
+
+def checked_arms(given: Arms) -> Iterator[tuple[str, bytes, str | None]]:
+    """Yield (id, digest, payload as JSON or None) of each arm; raise InvalidInputError for a bad one."""
+    if isinstance(given, (str, bytes)):
+        raise InvalidInputError("arms is one text; give a list of ids")
+    seen: set[bytes] = set()
+    pairs: Iterable[Any] = given.items() if isinstance(given, Mapping) else given
+    for number, item in enumerate(pairs, 1):
+        if isinstance(item, str):
+            arm, payload = item, None
+        elif isinstance(item, (tuple, list)) and len(item) == 2:
+            arm, payload = item
+        else:
+            raise InvalidInputError(f"arm {number} is {item!r}; it must be an id or a pair of id and payload")
+        key = digest(check_text(f"arm {number}:", arm))
+        if key in seen:
+            raise InvalidInputError(f"arm {number}: the id {arm!r} comes twice; every arm needs its own")
+        seen.add(key)
+        yield arm, key, _payload(arm, payload)
+
+
+def _payload(arm: str, payload: Payload) -> str | None:
+    if payload is None:
+        return None
+    try:
+        text = json.dumps(payload, ensure_ascii=False, allow_nan=False, sort_keys=True)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(f"arm {arm!r}: its payload cannot be written as JSON: {error}") from None
+    return text
+
+
+def require_arms(store: Store, book: Book, given: Arms) -> None:
+    """Raise ConflictError, naming one that is new or missing, unless the campaign has these arms, in any order."""
+    rows = store.read(
+        lambda connection: connection.execute(
+            select(arms.c.name, arms.c.payload).where(arms.c.campaign_id == book.id)
+        ).all()
+    )
+    stored = {row.name: row.payload for row in rows}
+    for arm, _, payload in checked_arms(given):
+        if arm not in stored:
+            raise ConflictError(f"arms: {arm!r} is new")
+        if stored.pop(arm) != payload:
+            raise ConflictError(f"arms: {arm!r} has another payload")
+    if stored:
+        raise ConflictError(f"arms: {next(iter(stored))!r} is missing")
+
+
+def delete(store: Store, name: str) -> None:
+    """Delete a campaign; see campaign.delete."""
+    book = read_book(store, name)
+
+    def work(connection: Connection) -> None:
+        connection.execute(delete_from(campaigns).where(campaigns.c.id == book.id))
+        for table in (pulls, arms):
+            connection.execute(delete_from(table).where(table.c.campaign_id == book.id))
+
+    store.write(work)

@@ -1,0 +1,122 @@
+"""What a campaign says of its arms, and the results that it rests on."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, bindparam, select
+
+from cutline.campaign.books import Book, counter
+from cutline.campaign.records import Decision, Result
+from cutline.campaign.rules import UNIT
+from cutline.campaign.schema import OBSERVED, arms, pulls
+from cutline.campaign.settings import check_whole
+from cutline.campaign.store import Store
+from cutline.errors import InvalidInputError
+
+_B = 1.0
+"""The b of the Variable Confidence Level Bound; the interval widens by ln(L/t) where an arm has had few pulls."""
+
+_PAGE = 10_000
+
+_ARMS = select(arms.c.name, arms.c.payload, arms.c.pulls, arms.c.total, arms.c.in_flight).where(
+    arms.c.campaign_id == bindparam("campaign")
+)
+_ALL = _ARMS.order_by(arms.c.number)
+_NEAREST = _ARMS.order_by(arms.c.doubt.desc(), arms.c.position, arms.c.number).limit(bindparam("n"))
+
+_RESULTS = (
+    select(pulls.c.number, pulls.c.arm, arms.c.name, pulls.c.reward, pulls.c.worker, pulls.c.key, pulls.c.state)
+    .join(arms, (arms.c.campaign_id == pulls.c.campaign_id) & (arms.c.number == pulls.c.arm))
+    .where(
+        pulls.c.campaign_id == bindparam("campaign"), pulls.c.number > bindparam("after"), pulls.c.reward.is_not(None)
+    )
+    .order_by(pulls.c.number)
+    .limit(_PAGE)
+)
+
+
+def decisions(store: Store, book: Book, nearest: int | None, confidence: float) -> list[Decision]:
+    """Return the decisions; see Campaign.decisions."""
+    n = None if nearest is None else check_whole("nearest", nearest, 1)
+    if isinstance(confidence, (bool, str)) or not 0.0 < confidence < 1.0:
+        raise InvalidInputError(f"confidence is {confidence!r}; it must be a number between 0 and 1")
+
+    def work(connection: Connection) -> tuple[list[Any], int]:
+        rows = connection.execute(_ALL if n is None else _NEAREST, {"campaign": book.id, "n": n}).all()
+        return list(rows), counter(connection, book, "observed")
+
+    rows, observed = store.read(work)
+    pulls = np.array([row.pulls for row in rows], dtype=np.int64)
+    totals = np.array([row.total for row in rows], dtype=np.int64)
+    bounds = _hoeffding(book, pulls, totals)
+    lows, highs = _intervals(book, pulls, totals, observed, confidence)
+    rules = book.rules
+    return [
+        Decision(
+            arm=name,
+            payload=None if payload is None else json.loads(payload),
+            pulls=count,
+            in_flight=in_flight,
+            mean=total / (count * UNIT) if count else None,
+            above=rules.is_above(count, total) if count else None,
+            wrong=rules.wrong(count, total),
+            hoeffding=bound,
+            low=low,
+            high=high,
+        )
+        for row, bound, low, high in zip(rows, bounds.tolist(), lows.tolist(), highs.tolist(), strict=True)
+        for name, payload, count, total, in_flight in (row,)
+    ]
+
+
+def _hoeffding(book: Book, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return min(1, 2 exp(-2 T_i gap_i^2)) of each arm (Section 3), 1 without pulls."""
+    from cutline.theory.concentration import chernoff_hoeffding  # loads scipy, which results and status do not need
+
+    count = np.maximum(pulls, 1)
+    gap = np.abs(totals / (count * UNIT) - book.settings.threshold)
+    known = (pulls > 0) & (gap > 0)
+    bounds = np.ones(pulls.shape)
+    bounds[known] = chernoff_hoeffding(pulls[known], gap[known])
+    return bounds
+
+
+def _intervals(
+    book: Book, pulls: NDArray[np.int64], totals: NDArray[np.int64], observed: int, confidence: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of each arm's interval, [0, 1] without pulls.
+
+    The horizon L is the most results that one arm can come to have.
+    """
+    from cutline.theory.concentration import variable_confidence_a, variable_confidence_width
+
+    settings = book.settings
+    horizon = min(settings.budget, settings.max_pulls_per_arm or settings.budget) + observed
+    known = pulls > 0
+    low, high = np.zeros(pulls.shape), np.ones(pulls.shape)
+    mean = totals[known] / (pulls[known] * UNIT)
+    width = variable_confidence_width(pulls[known], horizon, variable_confidence_a(1.0 - confidence, _B), _B)
+    low[known] = np.maximum(mean - width, 0.0)
+    high[known] = np.minimum(mean + width, 1.0)
+    return low, high
+
+
+def results(store: Store, book: Book) -> Iterator[Result]:
+    """Yield all rewards; see Campaign.results."""
+    after = 0
+    while True:
+        page = store.read(partial(_page, book=book, after=after))
+        for number, place, arm, reward, worker, key, state in page:
+            yield Result(arm, reward / UNIT, worker, key or book.pull_id((number, place)), state == OBSERVED)
+        if len(page) < _PAGE:
+            return
+        after = page[-1].number
+
+
+def _page(connection: Connection, book: Book, after: int) -> list[Any]:
+    counter(connection, book, "observed")
+    return list(connection.execute(_RESULTS, {"campaign": book.id, "after": after}).all())

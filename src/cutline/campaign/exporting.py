@@ -1,0 +1,78 @@
+"""What a campaign holds, as rows for files and programs."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any
+
+from cutline.campaign.campaign import Campaign
+from cutline.campaign.records import Decision, Status
+
+RESULT_COLUMNS = ("task", "worker", "label", "key")
+DECISION_COLUMNS = ("arm", "pulls", "in_flight", "mean", "decision", "wrong", "hoeffding", "low", "high", "payload")
+
+
+def result_rows(campaign: Campaign) -> Iterator[dict[str, Any]]:
+    """Yield every result as task, worker (or None), label and key; importing these again changes nothing."""
+    for item in campaign.results():
+        label = int(item.reward) if item.reward in (0.0, 1.0) else item.reward
+        yield dict(zip(RESULT_COLUMNS, (item.arm, item.worker, label, item.key), strict=True))
+
+
+def decision_rows(decisions: Iterable[Decision]) -> Iterator[dict[str, Any]]:
+    """Yield decisions as dicts: the fields of a Decision, with ``decision`` in words instead of ``above``."""
+    for item in decisions:
+        values = {name: getattr(item, name) for name in DECISION_COLUMNS if name != "decision"}
+        yield {name: values.get(name, in_words(item)) for name in DECISION_COLUMNS}
+
+
+def in_words(decision: Decision) -> str:
+    """Return "above", "below" or "undecided"."""
+    return "undecided" if decision.above is None else "above" if decision.above else "below"
+
+
+def status_row(status: Status) -> dict[str, Any]:
+    """Return a status with its settings as one dict."""
+    settings = status.settings
+    return {
+        "name": status.name,
+        "arms": status.arms,
+        "threshold": settings.threshold,
+        "policy": str(settings.policy),
+        "budget": settings.budget,
+        "seed": settings.seed,
+        "max_pulls_per_arm": settings.max_pulls_per_arm,
+        "repeat_workers": settings.repeat_workers,
+        "prior": list(settings.prior),
+        "target_errors": settings.target_errors,
+        "spent": status.spent,
+        "in_flight": status.in_flight,
+        "left": status.left,
+        "observed": status.observed,
+        "expected_errors": status.expected_errors,
+        "finished": None if status.finished is None else str(status.finished),
+    }
+
+
+def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], file: IO[str]) -> None:
+    """Write rows as CSV with a header; None is an empty field, a list or an object is JSON."""
+    plain = csv.writer(file, lineterminator="\n")
+    quoted = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    plain.writerow(columns)
+    for row in rows:
+        values = [_field(row[name]) for name in columns]
+        # csv leaves a lone carriage return bare, and no reader would put it together again
+        writer = quoted if any("\r" in value for value in values) else plain
+        writer.writerow(values)
+
+
+def write_jsonl(rows: Iterable[Mapping[str, Any]], file: IO[str]) -> None:
+    """Write rows as JSON Lines."""
+    for row in rows:
+        file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _field(value: Any) -> str:
+    if value is None:
+        return ""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict, bool)) else str(value)

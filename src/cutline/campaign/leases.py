@@ -1,0 +1,262 @@
+"""Asking: pulls are leased, and come back when they are abandoned or their lease ends."""
+
+import heapq
+import json
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, exists, func, select, update
+
+from cutline.campaign.books import Book, PullKey, add, counter, why_finished
+from cutline.campaign.records import Pull, Pulls, Reason
+from cutline.campaign.rows import (
+    Arm,
+    PullRow,
+    check_text,
+    end_pulls,
+    lease_arms,
+    lock_arms,
+    lock_pulls,
+    new_pulls,
+    optional_digest,
+    try_arms,
+)
+from cutline.campaign.rules import CLOSED
+from cutline.campaign.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, arms, campaigns, pulls
+from cutline.campaign.settings import check_positive, check_whole
+from cutline.campaign.statements import Prepared, Row
+from cutline.campaign.store import BusyError, Store
+from cutline.errors import ConflictError
+
+_COUNTERS = Prepared(
+    select(
+        campaigns.c.numbered,
+        campaigns.c.spent,
+        campaigns.c.in_flight,
+        campaigns.c.doubt,
+        select(func.min(pulls.c.expires))
+        .where(pulls.c.campaign_id == campaigns.c.id, pulls.c.expires.is_not(None))
+        .scalar_subquery()
+        .label("earliest"),
+    )
+    .where(campaigns.c.id == bindparam("campaign"))
+    .with_for_update(key_share=True, of=campaigns)
+)
+
+_ENDED = Prepared(
+    select(pulls.c.number, pulls.c.arm)
+    .where(pulls.c.campaign_id == bindparam("campaign"), pulls.c.expires <= bindparam("now"))
+    .order_by(pulls.c.number)
+    .with_for_update(key_share=True, skip_locked=True)
+)
+
+_MINE = exists().where(
+    pulls.c.campaign_id == arms.c.campaign_id,
+    pulls.c.worker_digest == bindparam("worker"),
+    pulls.c.arm == arms.c.number,
+    pulls.c.state != EXPIRED,
+)
+
+
+def _queue(condition: Any) -> Select[Any]:
+    return (
+        select(
+            arms.c.index_value,
+            arms.c.position,
+            arms.c.number,
+            arms.c.pulls,
+            arms.c.total,
+            arms.c.in_flight,
+            arms.c.doubt,
+            arms.c.name,
+            arms.c.payload,
+        )
+        .where(arms.c.campaign_id == bindparam("campaign"), arms.c.index_value < CLOSED, *condition)
+        .order_by(arms.c.index_value, arms.c.position, arms.c.number)
+        .limit(bindparam("n"))
+    )
+
+
+_NAME = 7
+"""Where the arm's id stands in a row of the queue."""
+
+_FOR_ANYBODY = _queue([])
+_FOR_WORKER = _queue([~_MINE])
+_QUEUE = Prepared(_FOR_ANYBODY)
+_WORKER_QUEUE = Prepared(_FOR_WORKER)
+_TRY_QUEUE = Prepared(_FOR_ANYBODY.with_for_update(key_share=True, skip_locked=True))
+_TRY_WORKER_QUEUE = Prepared(_FOR_WORKER.with_for_update(key_share=True, skip_locked=True, of=arms))
+
+_EXTEND = Prepared(
+    update(pulls)
+    .where(pulls.c.campaign_id == bindparam("campaign"), pulls.c.number == bindparam("pull"))
+    .values(expires=bindparam("until"))
+)
+
+
+def ask(
+    store: Store,
+    book: Book,
+    now: float,
+    n: int,
+    worker: str | None,
+    lease: float,
+    without: Collection[str] = (),
+) -> Pulls:
+    """Lease up to n pulls; see Campaign.ask."""
+    n = check_whole("n", n, 1)
+    until = now + check_positive("lease", lease)
+    if worker is not None:
+        check_text("worker", worker)
+    return store.write(
+        lambda connection: _ask(connection, book, now, n, worker, until, frozenset(without)), pipelined=True, safe=False
+    )
+
+
+def _ask(
+    connection: Connection,
+    book: Book,
+    now: float,
+    n: int,
+    worker: str | None,
+    until: float,
+    without: frozenset[str],
+) -> Pulls:
+    rows = _COUNTERS.rows(connection, campaign=book.id)
+    if not rows:
+        raise book.gone()
+    numbered, spent, in_flight, doubt, earliest = rows[0]
+    back = _sweep(connection, book, now) if earliest is not None and earliest <= now else 0
+    in_flight -= back
+    finished = why_finished(book, spent, doubt)
+    room = book.settings.budget - spent - in_flight
+    if finished or room <= 0:
+        _add_leases(connection, book, -back, 0)
+        return Pulls((), finished or Reason.ALL_IN_FLIGHT)
+    wanted = min(n, room)
+    only_once = worker is not None and not book.settings.repeat_workers
+    found = _candidates(connection, book, wanted + len(without), worker if only_once else None)
+    candidates = [row for row in found if row[_NAME] not in without]
+    chosen, changed = _choose(book, candidates, wanted, only_once)
+    leased = []
+    made = []
+    worker_digest = optional_digest(worker)
+    for number, (arm, name, payload) in enumerate(chosen, numbered + 1):
+        leased.append(
+            Pull(book.pull_id((number, arm)), name, None if payload is None else json.loads(payload), worker, until)
+        )
+        made.append((book.id, number, arm, LEASED, until, None, worker, worker_digest, None, None))
+    new_pulls(connection, made)
+    lease_arms(connection, book, changed)
+    _add_leases(connection, book, len(chosen) - back, len(chosen))
+    if len(chosen) == n:
+        return Pulls(leased, None)
+    full = len(chosen) == wanted  # it is the budget that has no more
+    return Pulls(leased, Reason.ALL_IN_FLIGHT if full else _why_short(connection, book, in_flight + len(chosen)))
+
+
+def _candidates(connection: Connection, book: Book, wanted: int, worker: str | None) -> list[Row]:
+    """Return the arms that are next, locked; raise BusyError if another transaction holds one that is needed."""
+    values = {"campaign": book.id, "n": wanted, "worker": optional_digest(worker)}
+    attempt, queue = (_TRY_QUEUE, _QUEUE) if worker is None else (_TRY_WORKER_QUEUE, _WORKER_QUEUE)
+    found = attempt.rows(connection, **values)
+    if (
+        len(found) < wanted
+        and connection.dialect.name != "sqlite"
+        and len(queue.rows(connection, **values)) > len(found)
+    ):
+        raise BusyError
+    return found
+
+
+def _choose(
+    book: Book, candidates: list[Row], wanted: int, only_once: bool
+) -> tuple[list[tuple[int, str, str | None]], list[Arm]]:
+    """Choose as by asks for one pull after the other; return (number, name, payload) of each, and the arms changed.
+
+    The first ``wanted`` arms of the queue are enough: what is chosen for the first time is always the next of them.
+    """
+    index = book.rules.index
+    heap = list(candidates)  # the first three fields order it
+    heapq.heapify(heap)
+    chosen: list[tuple[int, str, str | None]] = []
+    changed: dict[int, Arm] = {}
+    while heap and len(chosen) < wanted:
+        _, position, number, told, total, in_flight, doubt, name, payload = heap[0]
+        chosen.append((number, name, payload))
+        in_flight += 1
+        changed[number] = Arm(number, told, total, in_flight, doubt)
+        level = CLOSED if only_once else index(told, total, in_flight)
+        if level < CLOSED:
+            heapq.heapreplace(heap, (level, position, number, told, total, in_flight, doubt, name, payload))
+        else:
+            heapq.heappop(heap)
+    return chosen, list(changed.values())
+
+
+def _why_short(connection: Connection, book: Book, in_flight: int) -> Reason:
+    """Say why there are not enough arms, the budget having room."""
+    if _QUEUE.rows(connection, campaign=book.id, n=1):
+        return Reason.NOTHING_FOR_WORKER
+    return Reason.ALL_IN_FLIGHT if in_flight else Reason.ARMS_EXHAUSTED
+
+
+def _sweep(connection: Connection, book: Book, now: float) -> int:
+    """Take back the pulls whose lease has ended, but for those that somebody is telling right now; return how many."""
+    ended = _ENDED.rows(connection, campaign=book.id, now=now)
+    free = try_arms(connection, book, {arm for _, arm in ended})
+    back = [(number, arm) for number, arm in ended if arm in free]
+    for _, arm in back:
+        free[arm].in_flight -= 1
+    end_pulls(connection, book, EXPIRED, [(number, None) for number, _ in back])
+    lease_arms(connection, book, free.values())
+    return len(back)
+
+
+def _add_leases(connection: Connection, book: Book, leased: int, new: int) -> None:
+    if leased or new:
+        add(connection, book, leased=leased, new=new)
+
+
+def abandon(store: Store, book: Book, pull: Pull | str) -> None:
+    """Give a pull back; see Campaign.abandon."""
+    key = book.pull_key(pull)
+    store.write(lambda connection: _abandon(connection, book, key), pipelined=True)
+
+
+def _abandon(connection: Connection, book: Book, key: PullKey) -> None:
+    row = _lock_one(connection, book, key)
+    if row.state == TOLD:
+        raise ConflictError(f"pull {book.pull_id(key)} has its reward already; it cannot be abandoned")
+    if row.state == ABANDONED:
+        return
+    end_pulls(connection, book, ABANDONED, [(row.number, None)])
+    if row.state == LEASED:
+        arm = lock_arms(connection, book, [row.arm])[row.arm]
+        arm.in_flight -= 1
+        lease_arms(connection, book, [arm])
+        add(connection, book, leased=-1)
+
+
+def extend(store: Store, book: Book, now: float, pull: Pull | str, lease: float) -> float:
+    """Let a lease end later; see Campaign.extend."""
+    key = book.pull_key(pull)
+    until = now + check_positive("lease", lease)
+    store.write(lambda connection: _extend(connection, book, key, until), pipelined=True)
+    return until
+
+
+def _extend(connection: Connection, book: Book, key: PullKey, until: float) -> None:
+    row = _lock_one(connection, book, key)
+    if row.state != LEASED:
+        was = {TOLD: "has its reward", ABANDONED: "was abandoned", EXPIRED: "has lost its lease"}[row.state]
+        raise ConflictError(f"pull {book.pull_id(key)} {was}; only a pull in flight can be extended")
+    _EXTEND.run(connection, ("until", "campaign", "pull"), [(until, book.id, row.number)])
+
+
+def _lock_one(connection: Connection, book: Book, key: PullKey) -> PullRow:
+    row = lock_pulls(connection, book, [key]).get(key)
+    if row is None or row.state == OBSERVED:
+        counter(connection, book, "numbered")
+        raise book.no_pull(book.pull_id(key))
+    return row

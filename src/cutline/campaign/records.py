@@ -1,0 +1,124 @@
+"""What a campaign is made of and what it hands out: frozen rows."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple, TypeAlias
+
+from cutline.campaign.settings import Settings
+
+Payload: TypeAlias = Any
+"""What json.dumps can write, or None for nothing."""
+
+
+class Reason(StrEnum):
+    """Why an ask got fewer pulls than it wanted. The first three say that the campaign has finished."""
+
+    TARGET_REACHED = "target reached"
+    """The expected number of errors is at most the target."""
+    BUDGET_SPENT = "budget spent"
+    """Every pull of the budget has its reward."""
+    ARMS_EXHAUSTED = "arms exhausted"
+    """Every arm has as many results as an arm may have."""
+    ALL_IN_FLIGHT = "all in flight"
+    """What is left of the budget or of the arms is leased: something may come back, so ask again."""
+    NOTHING_FOR_WORKER = "nothing for this worker"
+    """Arms are open, but this worker has had each of them."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the campaign has finished, as far as can be told now."""
+        return self in (Reason.TARGET_REACHED, Reason.BUDGET_SPENT, Reason.ARMS_EXHAUSTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """Leave to measure ``arm`` once, until ``expires`` (seconds since 1970 in UTC, as time.time() counts).
+
+    ``id`` is text without spaces that any process can tell the reward with; ``payload`` is the arm's.
+    """
+
+    id: str
+    arm: str
+    payload: Payload
+    worker: str | None
+    expires: float
+
+
+class Pulls(tuple[Pull, ...]):
+    """What an ask got: a tuple of pulls, and ``reason``, which is None if they are as many as were asked for."""
+
+    reason: Reason | None
+
+    def __new__(cls, pulls: Iterable[Pull], reason: Reason | None) -> "Pulls":
+        made = super().__new__(cls, pulls)
+        made.reason = reason
+        return made
+
+
+class Observation(NamedTuple):
+    """A result from elsewhere: a reward in [0, 1] of an arm, who gave it, and a key that says it is this one."""
+
+    arm: str
+    reward: float
+    worker: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the campaign says of one arm now.
+
+    ``mean`` is the average of the ``pulls`` rewards, results from elsewhere among them, None if there are none.
+    ``above`` is True if the mean is at or above the threshold, False if below, None (undecided) without rewards.
+    ``wrong`` is the probability that this is wrong by the Beta posterior of the arm's mean; of an undecided arm,
+    the probability that the likelier side is the wrong one. ``hoeffding`` is the paper's bound of the probability
+    of error with the gap seen, min(1, 2 exp(-2 T_i gap_i^2)) (Section 3), 1 if undecided. ``low`` and ``high`` bound
+    the true mean with the confidence asked for, at all times together (Variable Confidence Level Bound, Lemma 11).
+    """
+
+    arm: str
+    payload: Payload
+    pulls: int
+    in_flight: int
+    mean: float | None
+    above: bool | None
+    wrong: float
+    hoeffding: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One reward that the campaign holds.
+
+    ``key`` identifies it in any campaign: the id of its pull, or the key that a result from elsewhere came with, if
+    it came with one. ``observed`` says that it came from elsewhere.
+    """
+
+    arm: str
+    reward: float
+    worker: str | None
+    key: str
+    observed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Where a campaign stands.
+
+    ``spent`` pulls have their reward, ``in_flight`` are leased, ``left`` can still be asked for, and the three add
+    up to the budget. ``observed`` results came from elsewhere and cost no budget. ``expected_errors`` is the sum
+    over all arms of the probability of being wrong (see Decision). ``finished`` is None while there is work to do.
+    """
+
+    name: str
+    settings: Settings
+    arms: int
+    spent: int
+    in_flight: int
+    left: int
+    observed: int
+    expected_errors: float
+    finished: Reason | None

@@ -1,0 +1,154 @@
+"""Arms and pulls as transactions read, lock and write them.
+
+Locks are taken in one order everywhere, pulls, then arms, then the campaign, and within each by number, so no two
+transactions wait for each other. The exception is ask, which takes the campaign first: it passes over arms and
+pulls that another transaction holds (SKIP LOCKED), and so never waits while it holds the campaign.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, bindparam, insert, null, select, update
+
+from cutline.campaign.books import Book, PullKey
+from cutline.campaign.schema import arms, digest, pulls
+from cutline.campaign.statements import Prepared, PreparedForEach
+from cutline.errors import InvalidInputError
+
+
+@dataclass(slots=True)
+class Arm:
+    """An arm's record while a transaction changes it."""
+
+    number: int
+    pulls: int
+    total: int
+    in_flight: int
+    doubt: int
+
+    def take(self, units: int) -> None:
+        """Add a reward."""
+        self.pulls += 1
+        self.total += units
+
+
+class PullRow(NamedTuple):
+    """What decides the fate of a pull."""
+
+    number: int
+    arm: int
+    state: int
+    reward: int | None
+    worker: bytes | None
+
+
+_ARM = select(arms.c.number, arms.c.pulls, arms.c.total, arms.c.in_flight, arms.c.doubt).where(
+    arms.c.campaign_id == bindparam("campaign")
+)
+_PULL = select(pulls.c.number, pulls.c.arm, pulls.c.state, pulls.c.reward, pulls.c.worker_digest).where(
+    pulls.c.campaign_id == bindparam("campaign")
+)
+
+_LOCK_ARMS = PreparedForEach(
+    lambda numbers: _ARM.where(arms.c.number.in_(numbers)).order_by(arms.c.number).with_for_update(key_share=True)
+)
+_TRY_ARMS = PreparedForEach(
+    lambda numbers: _ARM.where(arms.c.number.in_(numbers)).with_for_update(key_share=True, skip_locked=True)
+)
+_LOCK_PULLS = PreparedForEach(
+    lambda numbers: _PULL.where(pulls.c.number.in_(numbers)).order_by(pulls.c.number).with_for_update(key_share=True)
+)
+
+_WRITE_ARM = Prepared(
+    update(arms)
+    .where(arms.c.campaign_id == bindparam("campaign"), arms.c.number == bindparam("arm"))
+    .values(
+        pulls=bindparam("new_pulls"),
+        total=bindparam("new_total"),
+        in_flight=bindparam("new_in_flight"),
+        index_value=bindparam("new_index"),
+        doubt=bindparam("new_doubt"),
+    )
+)
+_WRITE_ARM_ORDER = ("new_pulls", "new_total", "new_in_flight", "new_index", "new_doubt", "campaign", "arm")
+
+_LEASE_ARM = Prepared(
+    update(arms)
+    .where(arms.c.campaign_id == bindparam("campaign"), arms.c.number == bindparam("arm"))
+    .values(in_flight=bindparam("new_in_flight"), index_value=bindparam("new_index"))
+)
+_LEASE_ARM_ORDER = ("new_in_flight", "new_index", "campaign", "arm")
+
+_END_PULL = Prepared(
+    update(pulls)
+    .where(pulls.c.campaign_id == bindparam("campaign"), pulls.c.number == bindparam("pull"))
+    .values(state=bindparam("new_state"), expires=null(), reward=bindparam("new_reward"))
+)
+_END_PULL_ORDER = ("new_state", "new_reward", "campaign", "pull")
+
+_NEW_PULL = Prepared(insert(pulls))
+_NEW_PULL_ORDER = tuple(column.name for column in pulls.columns)
+
+
+def lock_arms(connection: Connection, book: Book, numbers: Iterable[int]) -> dict[int, Arm]:
+    """Return the arms of these numbers, locked, waiting for each."""
+    rows = _LOCK_ARMS.rows(connection, sorted(set(numbers)), campaign=book.id)
+    return {row[0]: Arm(*row) for row in rows}
+
+
+def try_arms(connection: Connection, book: Book, numbers: Iterable[int]) -> dict[int, Arm]:
+    """Return those arms of these numbers that nobody has locked, locked."""
+    rows = _TRY_ARMS.rows(connection, sorted(set(numbers)), campaign=book.id)
+    return {row[0]: Arm(*row) for row in rows}
+
+
+def lock_pulls(connection: Connection, book: Book, keys: Iterable[PullKey]) -> dict[PullKey, PullRow]:
+    """Return the pulls of these numbers, locked, waiting for each."""
+    rows = _LOCK_PULLS.rows(connection, sorted({number for number, _ in keys}), campaign=book.id)
+    return {row[:2]: PullRow._make(row) for row in rows}
+
+
+def write_arms(connection: Connection, book: Book, changed: Iterable[Arm]) -> int:
+    """Write arms with new rewards, their index and their doubt; return by how much the sum of doubts has grown."""
+    index, doubt = book.rules.index, book.rules.doubt
+    growth = 0
+    rows = []
+    for arm in changed:
+        new_doubt = doubt(arm.pulls, arm.total)
+        growth += new_doubt - arm.doubt
+        new_index = index(arm.pulls, arm.total, arm.in_flight)
+        rows.append((arm.pulls, arm.total, arm.in_flight, new_index, new_doubt, book.id, arm.number))
+    _WRITE_ARM.run(connection, _WRITE_ARM_ORDER, rows)
+    return growth
+
+
+def lease_arms(connection: Connection, book: Book, changed: Iterable[Arm]) -> None:
+    """Write arms that have other pulls in flight than before, and nothing else new."""
+    index = book.rules.index
+    rows = [(arm.in_flight, index(arm.pulls, arm.total, arm.in_flight), book.id, arm.number) for arm in changed]
+    _LEASE_ARM.run(connection, _LEASE_ARM_ORDER, rows)
+
+
+def end_pulls(connection: Connection, book: Book, state: int, ended: Iterable[tuple[int, int | None]]) -> None:
+    """Write (number, reward) of pulls that are in flight no more."""
+    _END_PULL.run(connection, _END_PULL_ORDER, [(state, reward, book.id, number) for number, reward in ended])
+
+
+def new_pulls(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
+    """Insert pulls: every column of the table, in its order."""
+    _NEW_PULL.run(connection, _NEW_PULL_ORDER, rows)
+
+
+def check_text(what: str, value: Any) -> str:
+    """Return an id; raise InvalidInputError unless it is text that every database keeps as it stands."""
+    if not isinstance(value, str) or not value:
+        raise InvalidInputError(f"{what} {value!r} is not an id; it must be text of at least one character")
+    if "\0" in value or (not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)):
+        raise InvalidInputError(f"{what} {value!r} holds a NUL or half a character, which no database keeps")
+    return value
+
+
+def optional_digest(value: str | None) -> bytes | None:
+    """Return the digest of a text, None of None."""
+    return None if value is None else digest(value)

@@ -1,0 +1,103 @@
+"""The arithmetic of a campaign: rewards as whole numbers, the index with pulls in flight, the probability of error.
+
+Rewards are kept as whole billionths, and probabilities of error as whole 10^-12ths. Sums of whole numbers do not
+depend on the order in which they are added up, nor on the database, and a running sum never drifts.
+"""
+
+import math
+import sys
+from fractions import Fraction
+from typing import Any
+
+from cutline.campaign.settings import Settings
+from cutline.errors import InvalidInputError
+from cutline.policies.policy import is_above
+
+UNIT = 10**9
+"""A reward of 1 in the units in which rewards are kept."""
+
+DOUBT = 10**12
+"""A probability of 1 in the units in which probabilities of error are kept."""
+
+FIRST = -math.inf
+"""Index of an arm that comes before all others: the policy pulls each arm once to begin with."""
+
+CLOSED = math.inf
+"""Index of an arm that has, or will have with what is in flight, as many results as it may have."""
+
+
+def to_units(reward: Any) -> int:
+    """Return a reward in billionths; raise InvalidInputError unless it is a boolean or a number in [0, 1]."""
+    try:
+        value = math.nan if isinstance(reward, (str, bytes)) else float(reward)
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInputError(f"reward {reward!r} is not a number in [0, 1]")
+    return round(value * UNIT)
+
+
+def written(units: int) -> str:
+    """Write a reward for a message: 1, not 1.0."""
+    return f"{units / UNIT:.9g}"
+
+
+class Rules:
+    """What a campaign's settings say about one arm's record; ``total`` is in billionths."""
+
+    def __init__(self, settings: Settings) -> None:
+        from scipy.special import betainc, betaincc  # it takes long to load, and status has no need of it
+
+        policy = settings.policy
+        self.threshold = settings.threshold
+        self._policy_index = policy.index
+        self._parameters = policy.parameters()
+        self._first = policy.pulls_each_arm_first
+        self._most = settings.max_pulls_per_arm or sys.maxsize
+        self._prior = settings.prior
+        self._lower_tail, self._upper_tail = betainc, betaincc
+        self._above, self._below = Fraction(repr(settings.threshold)).as_integer_ratio()
+
+    def has_room(self, pulls: int, in_flight: int) -> bool:
+        """Whether an arm may have one more result."""
+        return pulls + in_flight < self._most
+
+    def index(self, pulls: int, total: int, in_flight: int) -> float:
+        """Return the policy's index, pulls in flight counted as if they will repeat the arm's mean.
+
+        While the arm has no rewards they count as the threshold. FIRST and CLOSED see above.
+        """
+        expected = pulls + in_flight
+        if expected >= self._most:
+            return CLOSED
+        if expected == 0 and self._first:
+            return FIRST
+        if in_flight == 0:
+            reward = total / UNIT
+        elif pulls:
+            reward = total * expected / (pulls * UNIT)
+        else:
+            reward = self._above * in_flight / self._below
+        value = self._policy_index(float(expected), reward, self.threshold, *self._parameters)
+        # CLOSED is not for a policy to say, and no database keeps NaN, which overflow makes of extreme parameters
+        return min(value, sys.float_info.max) if value == value else sys.float_info.max
+
+    def is_above(self, pulls: int, total: int) -> bool:
+        """Whether the mean is at or above the threshold, free of rounding: both numbers are whole."""
+        return is_above(pulls * UNIT, total, self.threshold)
+
+    def wrong(self, pulls: int, total: int) -> float:
+        """Return the probability that the decision is wrong, by the Beta posterior of the arm's mean.
+
+        With b fractional rewards count in parts for and against. Without rewards the likelier side is taken.
+        """
+        a = self._prior[0] + total / UNIT
+        b = self._prior[1] + (pulls * UNIT - total) / UNIT
+        if pulls == 0:
+            return float(min(self._lower_tail(a, b, self.threshold), self._upper_tail(a, b, self.threshold)))
+        tail = self._lower_tail if self.is_above(pulls, total) else self._upper_tail
+        return float(tail(a, b, self.threshold))
+
+    def doubt(self, pulls: int, total: int) -> int:
+        """Return ``wrong`` in whole 10^-12ths."""
+        return round(self.wrong(pulls, total) * DOUBT)

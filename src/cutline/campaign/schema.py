@@ -1,0 +1,121 @@
+"""The tables. Whatever changes here needs a new file in migrations/versions, and HEAD its number.
+
+Rows are written by this package alone, and always all that belong together in one transaction; foreign keys would
+have the database look up at every pull what is known already.
+
+Ids, workers and keys may be thousands of characters long, more than PostgreSQL can index: the indexes hold digests.
+"""
+
+import hashlib
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+HEAD = "0001"
+"""The schema version that this code reads and writes."""
+
+VERSION_TABLE = "cutline_version"
+
+LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED = range(5)
+"""The states of a pull. One whose lease has ended is EXPIRED from the next ask on."""
+
+metadata = MetaData()
+
+campaigns = Table(
+    "cutline_campaigns",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("token", Text, nullable=False),  # in the ids of pulls, so that no other campaign takes them for its own
+    Column("threshold", Double, nullable=False),
+    Column("policy", Text, nullable=False),
+    Column("budget", BigInteger, nullable=False),
+    Column("seed", BigInteger, nullable=False),
+    Column("max_pulls_per_arm", BigInteger),
+    Column("repeat_workers", Boolean, nullable=False),
+    Column("prior_a", Double, nullable=False),
+    Column("prior_b", Double, nullable=False),
+    Column("target_errors", Double),
+    Column("arms", BigInteger, nullable=False),
+    Column("numbered", BigInteger, nullable=False),  # the pulls so far, told or not
+    Column("spent", BigInteger, nullable=False),
+    Column("in_flight", BigInteger, nullable=False),
+    Column("observed", BigInteger, nullable=False),
+    Column("doubt", BigInteger, nullable=False),  # sum over the arms
+    sqlite_autoincrement=True,  # the id of a deleted campaign must not come back while somebody still holds it
+)
+
+arms = Table(
+    "cutline_arms",
+    metadata,
+    Column("campaign_id", Integer, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    Column("name_digest", LargeBinary, nullable=False),
+    Column("payload", Text),
+    Column("position", BigInteger, nullable=False),
+    Column("pulls", BigInteger, nullable=False),
+    Column("total", BigInteger, nullable=False),
+    Column("in_flight", BigInteger, nullable=False),
+    Column("index_value", Double, nullable=False),
+    Column("doubt", BigInteger, nullable=False),
+    UniqueConstraint("campaign_id", "name_digest", name="cutline_arms_name"),
+    sqlite_with_rowid=False,
+)
+Index("cutline_arms_queue", arms.c.campaign_id, arms.c.index_value, arms.c.position, arms.c.number)
+
+pulls = Table(
+    "cutline_pulls",
+    metadata,
+    Column("campaign_id", Integer, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("arm", BigInteger, nullable=False),
+    Column("state", SmallInteger, nullable=False),
+    Column("expires", Double),  # null unless LEASED
+    Column("reward", BigInteger),  # null unless TOLD or OBSERVED
+    Column("worker", Text),
+    Column("worker_digest", LargeBinary),
+    Column("key", Text),
+    Column("key_digest", LargeBinary),
+    sqlite_with_rowid=False,
+)
+Index(
+    "cutline_pulls_expires",
+    pulls.c.campaign_id,
+    pulls.c.expires,
+    sqlite_where=pulls.c.expires.is_not(None),
+    postgresql_where=pulls.c.expires.is_not(None),
+)
+Index(
+    "cutline_pulls_worker",
+    pulls.c.campaign_id,
+    pulls.c.worker_digest,
+    pulls.c.arm,
+    sqlite_where=pulls.c.worker_digest.is_not(None),
+    postgresql_where=pulls.c.worker_digest.is_not(None),
+)
+Index(
+    "cutline_pulls_key",
+    pulls.c.campaign_id,
+    pulls.c.key_digest,
+    unique=True,
+    sqlite_where=pulls.c.key_digest.is_not(None),
+    postgresql_where=pulls.c.key_digest.is_not(None),
+)
+
+
+def digest(text: str) -> bytes:
+    """Return the 16 bytes under which a text is looked up."""
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()

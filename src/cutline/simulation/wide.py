@@ -1,0 +1,242 @@
+"""One run with very many arms, split over an executor by arms: for when there are more workers than runs.
+
+The driver keeps every arm's record. In a pass it sends slices of arms out to be raised to a level and takes their new
+records back: what crosses to another process or machine is 16 bytes an arm each way. With many arms the pulls
+that a level takes can be foreseen, so a pass aims just short of the budget; the last pulls are made here, one by one.
+"""
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.compiled import compile_plain, kernel
+from cutline.policies.policy import Policy, is_above
+from cutline.simulation.chunks import Chunk, ChunkResult, parameter_table
+from cutline.simulation.climbing import climbing
+from cutline.simulation.rewards import arm_increment, arm_state, reward_word
+from cutline.simulation.waterline import worth_a_sweep
+
+_above = compile_plain(is_above)
+_AIM = 0.8
+_FEWEST_ARMS = 20_000
+_SLICES_PER_WORKER = 2
+
+
+def is_wide(chunk: Chunk) -> bool:
+    """Say whether a run of the chunk has enough arms, with pulls enough, to be split by arms."""
+    return chunk.engine == "waterline" and chunk.problem.arms >= _FEWEST_ARMS
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Arms first_arm .. first_arm + k - 1 of one run: means (k,), parameters (k, P), and a level to raise them to.
+
+    ``pulls`` and ``totals``, (k,), are their records. With ``fresh`` they are to get their first pulls instead.
+    """
+
+    policy: type[Policy]
+    means: NDArray[np.float64]
+    threshold: float
+    parameters: NDArray[np.float64]
+    key: int
+    run: int
+    first_arm: int
+    pulls: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    level: float
+    limit: int
+
+
+@dataclass(frozen=True)
+class Raised:
+    """Where the arms of a slice stand at the level: pulls, totals and indices (k,), and rewards skipped."""
+
+    pulls: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    indices: NDArray[np.float64]
+    skipped: int
+
+
+def raise_slice(part: Slice) -> Raised:
+    """Raise the arms of a slice to its level. A pure function of the slice, wherever it runs."""
+    pulls, totals, skipped = part.pulls.copy(), part.totals.copy(), np.zeros(1, np.int64)
+    indices = np.empty(part.means.size)
+    with np.errstate(over="ignore"):
+        slice_kernel(part.policy)(
+            (part.means, part.threshold, part.parameters),
+            (np.uint64(part.key), part.run, part.first_arm),
+            part.level,
+            part.limit,
+            (pulls, totals, indices),
+            skipped,
+        )
+    return Raised(pulls, totals, indices, int(skipped[0]))
+
+
+@cache
+def slice_kernel(policy: type[Policy]) -> Callable[..., None]:
+    """Compile the raising of a slice: problem, place in the reward table, level, limit, records (changed)."""
+    index, climb, _, _ = climbing(policy)
+    pulls_each_arm_first = policy.pulls_each_arm_first
+
+    def raise_arms(problem: Any, place: Any, level: float, limit: int, records: Any, skipped: Any) -> None:
+        means, threshold, parameters = problem
+        key, run, first_arm = place
+        pulls, totals, indices = records
+        levels = np.full(1, level)
+        notes = (np.empty(1, np.int64), np.empty(1, np.int64))
+        for arm in range(means.size):
+            state = arm_state(key, run, first_arm + arm)
+            increment = arm_increment(state)
+            if pulls_each_arm_first and pulls[arm] == 0:
+                pulls[arm] = 1
+                totals[arm] = np.int64(reward_word(state, increment, means[arm], 0) & np.uint64(1))
+            value = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
+            if value <= level:
+                notes[0][0] = pulls[arm] + limit + 1
+                notes[1][0] = totals[arm]
+                climb(
+                    arm,
+                    (state, increment, means[arm]),
+                    (threshold, parameters),
+                    (pulls[arm], totals[arm], value),
+                    levels,
+                    pulls[arm] + limit,
+                    notes,
+                    skipped,
+                )
+                pulls[arm] = notes[0][0]
+                totals[arm] = notes[1][0]
+                value = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
+            indices[arm] = value
+
+    return kernel(raise_arms)
+
+
+@cache
+def finishing_kernel(policy: type[Policy]) -> Callable[..., int]:
+    """Compile the last pulls of a run from given records, which are changed in place."""
+    _, _, place, finish = climbing(policy)
+
+    def last_pulls(problem: Any, key: np.uint64, run: int, left: int, records: Any, skipped: Any) -> int:
+        means, threshold, parameters = problem
+        arms = means.size
+        states = np.empty(arms, np.uint64)
+        increments = np.empty(arms, np.uint64)
+        for arm in range(arms):
+            states[arm] = arm_state(key, run, arm)
+            increments[arm] = arm_increment(states[arm])
+        size = 1
+        while size < arms:
+            size *= 2
+        game = (
+            np.empty(arms, np.int64),
+            np.empty(arms, np.int64),
+            np.full(size, np.inf),
+            np.empty(2 * size, np.int64),
+            np.empty(arms, np.uint64),
+            np.empty(arms, np.int64),
+        )
+        place(means, (threshold, parameters), game, records[0], records[1])
+        finish(means, (threshold, parameters), (states, increments), game, left, skipped)
+        wrong = 0
+        for arm in range(arms):
+            n, s = game[0][arm], game[1][arm]
+            records[0][arm] = n
+            records[1][arm] = s
+            above = n > 0 and _above(float(n), float(s), threshold)
+            if above != (means[arm] >= threshold):
+                wrong += 1
+        return wrong
+
+    return kernel(last_pulls)
+
+
+def play_wide(chunk: Chunk, pool: Executor, workers: int) -> ChunkResult:
+    """Play the runs of a chunk one after the other, each split by arms over the pool; the result of ``play``."""
+    shape = (chunk.budgets.size, chunk.problem.arms)
+    errors = np.empty((chunk.budgets.size, chunk.runs), np.int32)
+    pulls, totals = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    skipped = 0
+    for run in range(chunk.runs):
+        game = _Game(chunk, run, pool, workers)
+        for look, budget in enumerate(chunk.budgets):
+            errors[look, run] = game.play_to(int(budget))
+            pulls[look] += game.pulls
+            totals[look] += game.totals
+        skipped += game.skipped
+    return ChunkResult(errors, pulls, totals, skipped)
+
+
+class _Game:
+    """The records of one run: pulls and totals, shape (K,)."""
+
+    def __init__(self, chunk: Chunk, run: int, pool: Executor, workers: int) -> None:
+        arms = chunk.problem.arms
+        self._chunk, self._run, self._pool = chunk, chunk.first_run + run, pool
+        self._parameters = parameter_table(chunk.policy, chunk.problem, int(chunk.budgets[-1]))
+        self._cuts = np.linspace(0, arms, _SLICES_PER_WORKER * workers + 1).astype(int)
+        self._worth = worth_a_sweep(arms)
+        self.pulls, self.totals = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
+        self.skipped = 0
+        start = self._raised(-math.inf, 0)
+        self.pulls, self.totals = start.pulls, start.totals
+        self._level = float(start.indices.min())
+        self._step = max(float(np.ptp(start.indices[np.isfinite(start.indices)])), 1e-3)
+
+    def play_to(self, budget: int) -> int:
+        """Pull until ``budget`` pulls are made; return the wrong decisions."""
+        misses = 0
+        while (left := budget - int(self.pulls.sum())) > self._worth and misses < 20:
+            raised = self._raised(self._level + self._step, left)
+            made = int(raised.pulls.sum() - self.pulls.sum())
+            if made > left:
+                misses += 1
+                self._step /= 4.0
+                continue
+            self.pulls, self.totals = raised.pulls, raised.totals
+            self._level += self._step
+            growth = math.log1p(made / max(budget - left, 1))
+            wanted = math.log1p(min(1.0, _AIM * (left - made) / max(budget - left + made, 1)))
+            self._step *= min(4.0, max(0.1, wanted / max(growth, 1e-9)))
+        problem = (self._chunk.problem.means, self._chunk.problem.threshold, self._parameters)
+        skipped = np.zeros(1, np.int64)
+        with np.errstate(over="ignore"):
+            wrong = finishing_kernel(type(self._chunk.policy))(
+                problem, np.uint64(self._chunk.key), self._run, left, (self.pulls, self.totals), skipped
+            )
+        self.skipped += int(skipped[0])
+        return int(wrong)
+
+    def _raised(self, level: float, limit: int) -> Raised:
+        chunk = self._chunk
+        parts = [
+            Slice(
+                type(chunk.policy),
+                chunk.problem.means[first:last],
+                chunk.problem.threshold,
+                self._parameters[first:last],
+                chunk.key,
+                self._run,
+                int(first),
+                self.pulls[first:last],
+                self.totals[first:last],
+                level,
+                limit,
+            )
+            for first, last in zip(self._cuts, self._cuts[1:], strict=False)
+        ]
+        done = list(self._pool.map(raise_slice, parts))
+        self.skipped += sum(part.skipped for part in done)
+        return Raised(
+            np.concatenate([part.pulls for part in done]),
+            np.concatenate([part.totals for part in done]),
+            np.concatenate([part.indices for part in done]),
+            0,
+        )

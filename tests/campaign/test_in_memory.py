@@ -1,0 +1,11 @@
+"""Campaigns in memory."""
+
+import pytest
+
+from campaign_contract import CampaignContract
+
+
+class TestInMemory(CampaignContract):
+    @pytest.fixture
+    def url(self) -> None:
+        return None

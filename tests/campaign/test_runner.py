@@ -1,0 +1,371 @@
+"""Running a campaign with a Python callable or a command: what is measured, counted, given back, and when it ends."""
+
+import itertools
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutline.campaign.campaign import Campaign
+from cutline.campaign.command import Command, read_reward
+from cutline.campaign.records import Pull, Reason
+from cutline.errors import InvalidInputError, MeasurementError, NotFoundError
+from ledger import audit
+
+ARMS = ["a", "b", "c"]
+
+
+def made(budget: int = 30, arms: Any = ARMS, **options: Any) -> Campaign:
+    return Campaign.create(None, "run", arms, 0.5, "LSA", budget, **options)
+
+
+def python(program: str) -> list[str]:
+    return [sys.executable, "-S", "-E", "-c", f"import sys\n{program}", "{arm}"]
+
+
+def pull(arm: str) -> Pull:
+    return Pull("x-1", arm, None, None, 0.0)
+
+
+# Python callables
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_a_run_spends_the_budget_and_records_what_was_measured(jobs: int) -> None:
+    campaign = made(arms=[("a", {"mean": 0}), ("b", {"mean": 1})])
+    report = campaign.run(lambda pull: pull.payload["mean"], jobs=jobs)
+    assert (report.told, report.crashes, report.late, report.set_aside) == (30, 0, 0, [])
+    assert report.finished is Reason.BUDGET_SPENT
+    assert [(item.mean, item.above) for item in campaign.decisions()] == [(0.0, False), (1.0, True)]
+    audit(campaign)
+
+
+def test_one_job_measures_what_asking_and_telling_by_hand_does() -> None:
+    def answers() -> Any:
+        return random.Random(5)
+
+    by_hand, automatic, coin = made(40), made(40), answers()
+    order = []
+    for _ in range(40):
+        (one,) = by_hand.ask()
+        order.append(one.arm)
+        by_hand.tell(one, coin.random() < 0.5)
+    coin, measured = answers(), []
+
+    def measure(pull: Pull) -> bool:
+        measured.append(pull.arm)
+        return coin.random() < 0.5
+
+    automatic.run(measure)
+    assert measured == order
+    assert automatic.decisions() == by_hand.decisions()
+
+
+def test_as_many_measurements_go_on_at_a_time_as_there_are_jobs() -> None:
+    together = threading.Barrier(3, timeout=10)  # breaks unless three meet
+
+    def measure(pull: Pull) -> int:
+        together.wait()
+        return 1
+
+    assert made(9).run(measure, jobs=3).told == 9
+
+
+def test_a_run_stops_at_the_target_and_tells_what_is_in_flight() -> None:
+    campaign = made(1000, target_errors=0.5)
+    report = campaign.run(lambda pull: 1, jobs=2)
+    assert report.finished is Reason.TARGET_REACHED
+    status = campaign.status()
+    assert (status.spent, status.in_flight) == (report.told, 0)
+    assert status.expected_errors <= 0.5
+    assert report.told < 20
+
+
+def test_arms_with_all_their_results_end_the_run() -> None:
+    report = made(100, max_pulls_per_arm=2).run(lambda pull: 0)
+    assert (report.told, report.finished) == (6, Reason.ARMS_EXHAUSTED)
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (lambda pull: 1 / 0, "arm 'b': ZeroDivisionError: division by zero"),
+        (lambda pull: 2, r"arm 'b': reward 2 is not a number in \[0, 1\]"),
+        (lambda pull: float("nan"), r"arm 'b': reward nan is not a number"),
+        (lambda pull: None, "arm 'b': reward None is not a number"),
+        (lambda pull: "1", "arm 'b': reward '1' is not a number"),
+    ],
+    ids=["raises", "2", "NaN", "None", "text"],
+)
+def test_a_measurement_that_breaks_down_stops_the_run_and_nothing_stays_in_flight(broken: Any, message: str) -> None:
+    campaign = made()
+    with pytest.raises(MeasurementError, match=message):
+        campaign.run(lambda pull: broken(pull) if pull.arm == "b" else 1, jobs=2)
+    assert campaign.status().in_flight == 0
+    assert campaign.run(lambda pull: 1).finished is Reason.BUDGET_SPENT
+    assert campaign.status().spent == 30
+    audit(campaign)
+
+
+def test_a_crash_may_count_as_zero() -> None:
+    campaign = made(12)
+    news = []
+    report = campaign.run(lambda pull: 1 / 0, on_crash="zero", watch=news.append)
+    assert (report.told, report.crashes, report.finished) == (12, 12, Reason.BUDGET_SPENT)
+    assert {item.mean for item in campaign.decisions()} == {0.0}
+    assert "arm 'a': ZeroDivisionError: division by zero; counts as 0" in news
+
+
+def test_an_arm_that_cannot_be_measured_is_left_alone_and_uncounted_while_the_others_go_on() -> None:
+    campaign = made(30)
+    tried: Counter[str] = Counter()
+
+    def measure(pull: Pull) -> float:
+        tried[pull.arm] += 1
+        return 1 / 0 if pull.arm == "b" else 1
+
+    news: list[str | None] = []
+    report = campaign.run(measure, on_crash="abandon", watch=news.append)
+    assert (report.set_aside, report.crashes, tried["b"]) == (["b"], 3, 3)
+    assert [text.partition("; ")[2] for text in news if text] == ["does not count"] * 2 + ["left alone from now on"]
+    assert (report.told, report.finished) == (30, Reason.BUDGET_SPENT)
+    assert [item.pulls == 0 for item in campaign.decisions()] == [False, True, False]
+    audit(campaign)
+
+
+def test_an_arm_that_crashes_now_and_then_is_not_left_alone() -> None:
+    campaign = made(20, ["a"])
+    turn = itertools.count()
+    report = campaign.run(lambda pull: 1 / 0 if next(turn) % 3 else 1, on_crash="abandon")
+    assert (report.told, report.crashes, report.set_aside) == (20, 38, [])
+    assert report.finished is Reason.BUDGET_SPENT
+
+
+def test_a_run_with_nothing_that_can_be_measured_ends() -> None:
+    campaign = made(6)
+    report = campaign.run(lambda pull: 1 / 0, on_crash="abandon", jobs=2)
+    assert (report.told, report.finished) == (0, None)
+    assert 9 <= report.crashes <= 12  # one more of each arm may be on its way
+    assert (campaign.status().left, campaign.status().in_flight) == (6, 0)
+    assert sorted(report.set_aside) == ARMS
+
+
+def test_leases_are_extended_while_a_measurement_goes_on() -> None:
+    campaign = made(2, ["a"])
+
+    def measure(pull: Pull) -> int:
+        time.sleep(1.2)
+        return 1
+
+    report = campaign.run(measure, lease=0.9)
+    assert (report.told, report.late) == (2, 0)
+    assert [row.observed for row in campaign.results()] == [False, False]
+
+
+def test_a_result_that_comes_too_late_is_dropped_and_said(tmp_path: Path) -> None:
+    now = [0.0]
+    campaign = Campaign.create(None, "late", ["a"], 0.5, "LSA", 1, clock=lambda: now[0])
+    news = []
+
+    def measure(pull: Pull) -> int:
+        now[0] += 1000.0  # the machine slept
+        campaign.tell(campaign.ask()[0], 0)
+        return 1
+
+    report = campaign.run(measure, watch=news.append)
+    assert (report.told, report.late) == (0, 1)
+    assert any(text and "has ended" in text for text in news)
+    assert campaign.decisions()[0].mean == 0.0
+
+
+def test_a_run_waits_for_what_others_have_in_flight_and_measures_it_when_their_lease_ends() -> None:
+    campaign = made(2, ["a"])
+    campaign.ask(2, lease=0.8)
+    began = time.monotonic()
+    assert campaign.run(lambda pull: 1).told == 2
+    assert 0.7 < time.monotonic() - began < 5
+
+
+def test_a_campaign_that_is_deleted_meanwhile_ends_the_run(tmp_path: Path) -> None:
+    from cutline.campaign.campaign import delete
+
+    url = tmp_path / "x.db"
+    with Campaign.create(url, "run", ARMS, 0.5, "LSA", 30) as campaign:
+
+        def measure(pull: Pull) -> int:
+            delete(url, "run")
+            return 1
+
+        with pytest.raises(NotFoundError, match="'run' has been deleted"):
+            campaign.run(measure)
+
+
+def test_ctrl_c_tells_what_is_finished_gives_back_the_rest_and_raises() -> None:
+    campaign = made(1000)
+    before = signal.getsignal(signal.SIGINT)
+
+    def measure(pull: Pull) -> int:
+        if campaign.status().spent == 10:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+        return 1
+
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(measure)
+    status = campaign.status()
+    assert (status.spent, status.in_flight) == (10, 0)
+    assert signal.getsignal(signal.SIGINT) is before
+    audit(campaign)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"jobs": 0}, "jobs is 0; it must be a whole number from 1"),
+        ({"lease": 0}, "lease is 0; it must be a number above 0"),
+        ({"on_crash": "ignore"}, "on_crash is 'ignore'; it must be one of stop, zero, abandon"),
+    ],
+)
+def test_a_bad_option_is_refused_before_anything_is_measured(options: Any, message: str) -> None:
+    campaign = made()
+    with pytest.raises(InvalidInputError, match=message):
+        campaign.run(lambda pull: 1, **options)
+    assert campaign.status().left == 30
+
+
+# Commands
+
+
+@pytest.mark.parametrize(
+    ("program", "reward"), [("pass", 1.0), ("sys.exit(1)", 0.0), ("sys.exit(77)", 0.0), ("raise ValueError", 0.0)]
+)
+def test_the_exit_status_is_the_reward(program: str, reward: float) -> None:
+    assert Command(python(program))(pull("a")) == reward
+
+
+def test_a_command_with_a_lot_of_output_and_no_input_ends() -> None:
+    assert Command(python("sys.stdin.read(); print('x' * 10**6); sys.exit(1)"))(pull("a")) == 0.0
+
+
+@pytest.mark.parametrize(
+    "arm",
+    [
+        "plain",
+        "with space",
+        "a/b",
+        "%2F",
+        "'single' \"double\"",
+        "$HOME `id` ; exit 1",
+        "two\nlines",
+        "x" * 5000,
+        "\u00e9",
+        "e\u0301",
+    ],
+)
+def test_the_id_is_one_argument_exactly_as_it_stands(arm: str, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    program = f"import sys; open({str(seen)!r}, 'wb').write(sys.argv[1].encode()); sys.exit(len(sys.argv) != 2)"
+    assert Command([sys.executable, "-S", "-E", "-c", program, "id={arm}"])(pull(arm)) == 1.0
+    assert seen.read_bytes() == f"id={arm}".encode()
+
+
+@pytest.mark.parametrize(
+    ("printed", "reward"),
+    [("1", 1.0), ("noise\\n0.25\\n\\n", 0.25), (" 0 ", 0.0), ("1e-1", 0.1), ("x" * 9000 + "\\n1", 1.0)],
+)
+def test_the_last_line_can_be_the_reward(printed: str, reward: float) -> None:
+    assert Command(python(f"print('{printed}')"), stdout=True)(pull("a")) == reward
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("pass", "it printed nothing; it must be a number in [0, 1]"),
+        ("print('maybe')", "the last line of its output is 'maybe'; it must be a number in [0, 1]"),
+        ("print(2)", "the last line of its output is '2'"),
+        ("print('nan')", "the last line of its output is 'nan'"),
+        ("print('1_0')", "the last line of its output is '1_0'"),
+        ("print(1); sys.exit('no model')", "exit status 1: no model"),
+        ("import os; os.kill(os.getpid(), 9)", "killed by signal 9 (SIGKILL)"),
+        ("import os; os.abort()", "killed by signal 6 (SIGABRT)"),
+    ],
+)
+def test_an_answer_that_is_none_is_a_crash(program: str, message: str) -> None:
+    with pytest.raises(MeasurementError) as caught:
+        Command(python(program), stdout=True)(pull("a"))
+    assert str(caught.value).startswith(message)
+
+
+def test_a_signal_is_a_crash_even_where_the_exit_status_counts() -> None:
+    with pytest.raises(MeasurementError, match=r"killed by signal 11 \(SIGSEGV\)"):
+        Command(python("import os; os.kill(os.getpid(), 11)"))(pull("a"))
+
+
+def test_exit_statuses_can_be_made_crashes() -> None:
+    command = Command(python("import sys; sys.exit(int(sys.argv[1]))"), crash_exits=(4, 5))
+    assert [command(pull(arm)) for arm in ("0", "1", "3")] == [1.0, 0.0, 0.0]
+    with pytest.raises(MeasurementError, match=r"^exit status 4$"):
+        command(pull("4"))
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    alive = tmp_path / "alive"
+    program = "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.fork()"
+    program += f"\nwhile True: open({str(alive)!r}, 'a').write('x'); time.sleep(0.02)"
+    began = time.monotonic()
+    with pytest.raises(MeasurementError, match=r"took longer than 0\.5 s"):
+        Command(python(program), timeout=0.5)(pull("a"))
+    assert time.monotonic() - began < 10
+    assert alive.exists()
+    time.sleep(0.1)
+    size = alive.stat().st_size
+    time.sleep(0.2)
+    assert alive.stat().st_size == size
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ([], {}, "no command; give one"),
+        (["true"], {}, "the command has no {arm}"),
+        (["no-such-program", "{arm}"], {}, "there is no program 'no-such-program' that can be run"),
+        (["true", "{arm}"], {"timeout": 0}, "timeout is 0; it must be a number above 0"),
+        (["true", "{arm}"], {"crash_exits": [0]}, "exit status 0 cannot mean a crash"),
+        (["true", "{arm}"], {"crash_exits": [256]}, "exit status 256 cannot mean a crash"),
+    ],
+)
+def test_a_command_that_cannot_work_is_refused_at_once(arguments: Any, options: Any, message: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        Command(arguments, **options)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_program_that_the_arm_names_and_that_is_not_there_is_a_crash() -> None:
+    with pytest.raises(MeasurementError, match=r"cannot run '\./no-such-program': No such file"):
+        Command(["./{arm}"])(pull("no-such-program"))
+
+
+def test_stopping_ends_running_commands_and_those_about_to_start(tmp_path: Path) -> None:
+    campaign = made(100)
+    command = Command(python("import time; time.sleep(60)"))
+    began = time.monotonic()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(command, jobs=3)
+    assert time.monotonic() - began < 10
+    assert (campaign.status().spent, campaign.status().in_flight) == (0, 0)
+    assert command._running == set()
+
+
+@pytest.mark.parametrize("text", ["2", "", "maybe", "nan", "-0.1", "1_0", "inf", "\N{FULLWIDTH DIGIT ONE}", "true"])
+def test_a_text_that_is_no_reward_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="is not a reward; it must be a number in"):
+        read_reward(text)

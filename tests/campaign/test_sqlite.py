@@ -1,0 +1,179 @@
+"""Campaigns in an SQLite file."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from campaign_contract import CampaignContract, arms, one
+from cutline.campaign import creation
+from cutline.campaign.campaign import Campaign, campaigns, delete
+from cutline.campaign.leases import _QUEUE, _WORKER_QUEUE
+from cutline.campaign.statements import Prepared
+from cutline.errors import InvalidInputError, NotFoundError, StoreError
+from ledger import audit, dump, rows
+from shared_campaign_contract import SharedCampaignContract
+
+TERMS = (["a"], 0.5, "LSA", 10)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "campaigns.db"
+
+
+class TestOnSQLite(CampaignContract):
+    @pytest.fixture
+    def url(self, path: Path) -> str:
+        return str(path)
+
+
+class TestSharedOnSQLite(SharedCampaignContract):
+    @pytest.fixture
+    def url(self, path: Path) -> str:
+        return f"sqlite:///{path}"
+
+
+@pytest.mark.parametrize("form", ["{}", "sqlite:///{}", "sqlite+pysqlite:///{}"])
+def test_a_path_and_a_url_name_the_same_database(path: Path, form: str) -> None:
+    with Campaign.create(path, "c", *TERMS) as made, Campaign.open(form.format(path), "c") as opened:
+        opened.tell(one(made), 1)
+        assert made.status().spent == 1
+
+
+@pytest.mark.parametrize("strange", ["with space.db", "100%.db", "é?.db", "#x.db", "a:b.db"])
+def test_a_strange_file_name_is_taken_as_it_stands(tmp_path: Path, strange: str) -> None:
+    Campaign.create(tmp_path / strange, "c", *TERMS).close()
+    assert (tmp_path / strange).is_file()
+    assert [status.name for status in campaigns(tmp_path / strange)] == ["c"]
+
+
+@pytest.mark.parametrize("url", ["mysql://host/db", "sqlite://", "sqlite:///:memory:", "nonsense://", "://", ""])
+def test_a_url_that_names_no_database_of_ours_is_refused(url: str) -> None:
+    with pytest.raises(InvalidInputError, match="the path of a file"):
+        campaigns(url)
+    with pytest.raises(InvalidInputError, match="the path of a file"):
+        Campaign.create(url, "c", *TERMS)
+
+
+def test_opening_makes_no_file(path: Path) -> None:
+    for use in (lambda: Campaign.open(path, "c"), lambda: campaigns(path), lambda: delete(path, "c")):
+        with pytest.raises(NotFoundError, match=r"campaigns\.db: there is no such database"):
+            use()
+    assert not path.exists()
+
+
+def test_a_database_without_campaigns_stays_as_it_is(path: Path) -> None:
+    path.touch()
+    with pytest.raises(NotFoundError, match="there are no campaigns in this database"):
+        campaigns(path)
+    with Campaign.create(path, "c", *TERMS) as campaign:
+        assert campaign.status().left == 10
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"there is no folder .*missing"):
+        Campaign.create(tmp_path / "missing" / "c.db", "c", *TERMS)
+
+
+def test_a_file_that_is_no_database_is_refused_and_stays(path: Path) -> None:
+    path.write_text("arm,reward\n" * 1000)
+    for use in (lambda: campaigns(path), lambda: Campaign.create(path, "c", *TERMS)):
+        with pytest.raises(StoreError, match=r"campaigns\.db: file is not a database"):
+            use()
+    assert path.read_text() == "arm,reward\n" * 1000
+
+
+def test_a_full_disk_is_an_error_and_leaves_the_database_as_before(path: Path) -> None:
+    with Campaign.create(path, "c", arms(300), 0.5, "LSA", 10**6) as campaign:
+        pull = one(campaign)
+        (pages,) = rows(campaign, "PRAGMA page_count")[0]
+        rows(campaign, f"PRAGMA max_page_count = {pages + 3}")
+        before = dump(campaign)
+        for use in (
+            lambda: campaign.ask(5000),
+            lambda: campaign.observe_many([("arm 0", 1, None, f"key {i}") for i in range(5000)]),
+        ):
+            with pytest.raises(StoreError, match=r"campaigns\.db: database or disk is full"):
+                use()
+            assert dump(campaign) == before
+        rows(campaign, "PRAGMA max_page_count = 1000000")
+        campaign.tell(pull, 1)
+        assert len(campaign.ask(5000)) == 5000
+        audit(campaign)
+
+
+def test_a_disk_that_is_full_from_the_start_is_an_error(path: Path) -> None:
+    with Campaign.create(path, "small", *TERMS) as campaign:
+        (pages,) = rows(campaign, "PRAGMA page_count")[0]
+        rows(campaign, f"PRAGMA max_page_count = {pages + 3}")
+        with pytest.raises(StoreError, match="database or disk is full"):
+            creation.create(campaign._store, "large", arms(10_000), campaign.settings)
+        assert [status.name for status in campaigns(path)] == ["small"]
+
+
+READ_ONLY = """
+import os, sys
+from cutline.campaign.campaign import Campaign, campaigns
+from cutline.errors import StoreError
+path = sys.argv[1]
+with Campaign.create(path + ".warm", "c", ["a"], 0.5, "LSA", 1) as campaign:  # loads all that will be needed
+    campaign.ask()
+if os.getuid() == 0:  # to whom nothing is read-only
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+for use in (
+    lambda: Campaign.create(path, "other", ["a"], 0.5, "LSA", 1),
+    lambda: Campaign.open(path, "c").ask(),
+    lambda: Campaign.open(path, "c").observe("a", 1),
+):
+    try:
+        use()
+    except StoreError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("in_use", [True, False])
+def test_a_read_only_file_is_an_error_and_stays_as_before(in_use: bool) -> None:
+    with tempfile.TemporaryDirectory(prefix="cutline-read-only-") as name:
+        folder = Path(name)
+        path = folder / "kept" / "campaigns.db"
+        path.parent.mkdir()
+        folder.chmod(0o755)
+        campaign = Campaign.create(path, "c", *TERMS)
+        if not in_use:
+            campaign.close()
+        before = path.read_bytes()
+        for item in (*path.parent.iterdir(), path.parent):
+            item.chmod(0o555 if item.is_dir() else 0o444)
+        (folder / "x").mkdir()
+        script = READ_ONLY.replace('path + ".warm"', repr(str(folder / "x" / "warm.db")))
+        done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True)
+        path.parent.chmod(0o755)
+        assert done.stderr == ""
+        lines = done.stdout.splitlines()
+        assert len(lines) == 3
+        assert all(line.startswith(f"{path}: ") for line in lines)
+        assert all("readonly database" in line or "unable to open database file" in line for line in lines)
+        assert path.read_bytes() == before
+        campaign.close()
+
+
+@pytest.mark.parametrize("statement", [_QUEUE, _WORKER_QUEUE])
+def test_an_ask_reads_the_queue_in_order_and_sorts_nothing(path: Path, statement: Prepared) -> None:
+    with Campaign.create(path, "c", *TERMS) as campaign, campaign._store.engine.connect() as connection:
+        query, order, _ = statement._for(connection)
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", tuple([1] * len(order))).all()
+    lines = [row[-1] for row in plan]
+    assert any("USING INDEX cutline_arms_queue (campaign_id=? AND index_value<?)" in line for line in lines)
+    assert not any("TEMP B-TREE" in line or line.startswith("SCAN") for line in lines)
+
+
+def test_without_psycopg_a_postgresql_url_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ImportError, match=r"pip install 'cutline\[postgres\]'"):
+        campaigns("postgresql://localhost/db")

@@ -1,0 +1,52 @@
+"""What the tables of a campaign hold, read without the code that writes them."""
+
+from collections import Counter, defaultdict
+from typing import Any
+
+from sqlalchemy import text
+
+from cutline.campaign.campaign import Campaign
+
+LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED = range(5)
+ARMS = "number, name, payload, position, pulls, total, in_flight, index_value, doubt"
+PULLS = "number, arm, state, expires, reward, worker, key"
+CAMPAIGN = (
+    "name, threshold, policy, budget, seed, max_pulls_per_arm, repeat_workers, prior_a, prior_b, target_errors, "
+    "arms, numbered, spent, in_flight, observed, doubt"
+)
+
+
+def rows(campaign: Campaign, query: str) -> list[tuple[Any, ...]]:
+    """Run a query about this campaign: ``:campaign`` is its id."""
+    return campaign._store.read(
+        lambda connection: [tuple(row) for row in connection.execute(text(query), {"campaign": campaign._book.id})]
+    )
+
+
+def dump(campaign: Campaign) -> list[list[tuple[Any, ...]]]:
+    """All that a campaign holds, but for what tells it from others: its id and the token in the ids of its pulls."""
+    return [
+        rows(campaign, f"SELECT {CAMPAIGN} FROM cutline_campaigns WHERE id = :campaign"),
+        rows(campaign, f"SELECT {ARMS} FROM cutline_arms WHERE campaign_id = :campaign ORDER BY number"),
+        rows(campaign, f"SELECT {PULLS} FROM cutline_pulls WHERE campaign_id = :campaign ORDER BY number"),
+    ]
+
+
+def audit(campaign: Campaign) -> None:
+    """Assert that every sum that the tables keep is the sum of what they hold, and that the budget was kept."""
+    (own,), arms, pulls = dump(campaign)
+    *_, count, numbered, spent, in_flight, observed, doubt = own
+    states = [state for _, _, state, *_ in pulls]
+    assert (spent, in_flight, observed) == (states.count(TOLD), states.count(LEASED), states.count(OBSERVED))
+    assert spent + in_flight <= campaign.settings.budget
+    assert [number for number, *_ in pulls] == list(range(1, numbered + 1))
+    assert (count, doubt) == (len(arms), sum(arm[-1] for arm in arms))
+    rewards, flying = defaultdict(list), Counter()
+    for _, arm, state, expires, reward, _, _ in pulls:
+        assert (expires is not None) == (state == LEASED)
+        assert (reward is not None) == (state in (TOLD, OBSERVED))
+        flying[arm] += state == LEASED
+        if reward is not None:
+            rewards[arm].append(reward)
+    for number, _, _, _, had, total, leased, _, _ in arms:
+        assert (had, total, leased) == (len(rewards[number]), sum(rewards[number]), flying[number])
