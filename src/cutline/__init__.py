@@ -4,14 +4,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cutline.campaign.campaign import Campaign, campaigns
     from cutline.errors import CutlineError, InvalidInputError, NotFoundError
+    from cutline.planning import Beliefs, Plan, plan
     from cutline.policies import Policy, parse
     from cutline.policies.apt import APT
     from cutline.policies.lsa import LSA
     from cutline.policies.opt_kg import OptKG
+    from cutline.policies.oracle import GapOracle, RatioOracle
     from cutline.policies.ucbe import UCBE
     from cutline.policies.uniform import Uniform
     from cutline.problem import Problem
+    from cutline.recorded.replay import replay
     from cutline.simulation.curves import RegretCurves
     from cutline.simulation.simulate import simulate
 
@@ -19,17 +23,25 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "APT": "policies.apt",
+    "Beliefs": "planning",
+    "Campaign": "campaign.campaign",
     "CutlineError": "errors",
+    "GapOracle": "policies.oracle",
     "InvalidInputError": "errors",
     "LSA": "policies.lsa",
     "NotFoundError": "errors",
     "OptKG": "policies.opt_kg",
+    "Plan": "planning",
     "Policy": "policies",
     "Problem": "problem",
+    "RatioOracle": "policies.oracle",
     "RegretCurves": "simulation.curves",
     "UCBE": "policies.ucbe",
     "Uniform": "policies.uniform",
+    "campaigns": "campaign.campaign",
     "parse": "policies",
+    "plan": "planning",
+    "replay": "recorded.replay",
     "simulate": "simulation.simulate",
 }
 
@@ -37,15 +49,23 @@ __all__ = [
     "APT",
     "LSA",
     "UCBE",
+    "Beliefs",
+    "Campaign",
     "CutlineError",
+    "GapOracle",
     "InvalidInputError",
     "NotFoundError",
     "OptKG",
+    "Plan",
     "Policy",
     "Problem",
+    "RatioOracle",
     "RegretCurves",
     "Uniform",
+    "campaigns",
     "parse",
+    "plan",
+    "replay",
     "simulate",
 ]
 
