@@ -32,8 +32,10 @@ $(BIN)/python:
 
 $(VENV)/.paper: $(INPUTS) | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[plot]'
+	@echo "compiling the kernels, once"
+	$(BIN)/cutline paper --runs 1 --out $(VENV)/compiled >/dev/null
 	touch $@
 
 $(VENV)/.dev: $(INPUTS) | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[all]' --group dev
-	touch $@ $(VENV)/.paper
+	touch $@

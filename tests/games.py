@@ -21,14 +21,21 @@ from cutline.simulation.chunks import parameter_table
 
 @dataclass(frozen=True)
 class Engine:
-    """A function that compiles kernels, by its module and name, and how many more (1,) arrays its kernels fill."""
+    """A function that compiles kernels, by its module and name.
+
+    ``more_arrays``: how many more (1,) arrays its kernels fill. ``needs_ceiling``: it plays no policy without one.
+    """
 
     module: ModuleType
     maker: str
     more_arrays: int = 0
+    needs_ceiling: bool = False
 
     def __str__(self) -> str:
         return self.module.__name__.rpartition(".")[2]
+
+    def plays(self, policy: type[Policy]) -> bool:
+        return policy.ceiling is not None or not self.needs_ceiling
 
     def kernel(self, policy: type[Policy], afresh: bool = False) -> Callable[..., None]:
         """The kernel for a policy; ``afresh`` compiles it again, with what the module's names mean now."""
@@ -36,7 +43,7 @@ class Engine:
         return (maker.__wrapped__ if afresh else maker)(policy)  # type: ignore[no-any-return]
 
 
-ENGINES = [Engine(stepping, "stepping_kernel"), Engine(waterline, "waterline_kernel", more_arrays=1)]
+ENGINES = [Engine(stepping, "stepping_kernel"), Engine(waterline, "waterline_kernel", 1, needs_ceiling=True)]
 
 
 @dataclass(frozen=True)

@@ -129,12 +129,12 @@ def test_a_permutation_of_the_arms_and_their_rewards_permutes_the_result(
     budgets = clean_budgets(twin, instance, 120, table(key, run, instance.problem))
     assert len(budgets) >= 5
     before = play(engine, twin.policy, instance.problem, budgets, key, run)
+    original = rewards.arm_state
 
     @jit
     def exchanged_state(key: np.uint64, run: int, arm: int) -> np.uint64:
         return original(key, run, order[arm])
 
-    original = rewards.arm_state
     monkeypatch.setattr(engine.module, "arm_state", exchanged_state)
     monkeypatch.setattr(engine.module, "kernel", jit)
     after = play(engine, twin.policy, permuted.problem, budgets, key, run, afresh=True)

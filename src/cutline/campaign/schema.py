@@ -20,7 +20,6 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
-    UniqueConstraint,
 )
 
 HEAD = "0001"
@@ -71,9 +70,9 @@ arms = Table(
     Column("in_flight", BigInteger, nullable=False),
     Column("index_value", Double, nullable=False),
     Column("doubt", BigInteger, nullable=False),
-    UniqueConstraint("campaign_id", "name_digest", name="cutline_arms_name"),
     sqlite_with_rowid=False,
 )
+Index("cutline_arms_name", arms.c.campaign_id, arms.c.name_digest, unique=True)
 Index("cutline_arms_queue", arms.c.campaign_id, arms.c.index_value, arms.c.position, arms.c.number)
 
 pulls = Table(

@@ -43,9 +43,9 @@ def upgrade() -> None:
         sa.Column("in_flight", sa.BigInteger, nullable=False),
         sa.Column("index_value", sa.Double, nullable=False),
         sa.Column("doubt", sa.BigInteger, nullable=False),
-        sa.UniqueConstraint("campaign_id", "name_digest", name="cutline_arms_name"),
         sqlite_with_rowid=False,
     )
+    op.create_index("cutline_arms_name", "cutline_arms", ["campaign_id", "name_digest"], unique=True)
     op.create_index("cutline_arms_queue", "cutline_arms", ["campaign_id", "index_value", "position", "number"])
     op.create_table(
         "cutline_pulls",
