@@ -8,8 +8,9 @@ from sqlalchemy import text
 from cutline.campaign.campaign import Campaign
 
 LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED = range(5)
-ARMS = "number, name, payload, position, pulls, total, in_flight, index_value, doubt"
-PULLS = "number, arm, state, expires, reward, worker, key"
+STRIDE = 2**40
+ARMS = "number - {base}, name, payload, position, pulls, total, in_flight, index_value, doubt"
+PULLS = "number - {base}, arm - {base}, state, expires, reward, worker, key"
 CAMPAIGN = (
     "name, threshold, policy, budget, seed, max_pulls_per_arm, repeat_workers, prior_a, prior_b, target_errors, "
     "arms, numbered, spent, in_flight, observed, doubt"
@@ -25,10 +26,11 @@ def rows(campaign: Campaign, query: str) -> list[tuple[Any, ...]]:
 
 def dump(campaign: Campaign) -> list[list[tuple[Any, ...]]]:
     """All that a campaign holds, but for what tells it from others: its id and the token in the ids of its pulls."""
+    arms, pulls = (columns.format(base=campaign._book.id * STRIDE) for columns in (ARMS, PULLS))
     return [
         rows(campaign, f"SELECT {CAMPAIGN} FROM cutline_campaigns WHERE id = :campaign"),
-        rows(campaign, f"SELECT {ARMS} FROM cutline_arms WHERE campaign_id = :campaign ORDER BY number"),
-        rows(campaign, f"SELECT {PULLS} FROM cutline_pulls WHERE campaign_id = :campaign ORDER BY number"),
+        rows(campaign, f"SELECT {arms} FROM cutline_arms WHERE campaign_id = :campaign ORDER BY number"),
+        rows(campaign, f"SELECT {pulls} FROM cutline_pulls WHERE campaign_id = :campaign ORDER BY number"),
     ]
 
 

@@ -1,6 +1,7 @@
 """A Dask cluster as an executor: connecting to one, and how much work an executor does at a time."""
 
-import sys
+import asyncio
+import importlib
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager
@@ -14,20 +15,63 @@ _PATIENCE = 5.0
 
 @contextmanager
 def cluster(address: str) -> Iterator[Executor]:
-    """Yield an executor whose work is done on the Dask cluster with its scheduler at ``address``: tcp://host:8786.
+    """Yield an executor that works on the Dask cluster whose scheduler is at ``address``, as in tcp://10.0.0.1:8786.
 
     Raises MissingDependencyError where dask.distributed is not installed, and InvalidInputError if no scheduler
-    answers within 5 seconds, if it has no workers, or if a worker has not this version of Cutline.
+    answers within 5 seconds, if it has no workers, if a worker has not this version of Cutline, and for a cluster
+    that is lost before the work is done.
     """
     try:
-        import dask
-        from distributed import Client
+        distributed: Any = importlib.import_module("distributed")
     except ImportError:
         raise MissingDependencyError("a Dask cluster needs dask.distributed: pip install 'cutline[dask]'") from None
+    _require_scheduler(address, distributed)
+    lost = (CancelledError, asyncio.CancelledError, distributed.scheduler.KilledWorker)
+    with (
+        # it would warn of slices of arms, and advise to send them out first: each goes to one worker once
+        distributed.dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}),
+        distributed.Client(address, timeout=_PATIENCE, set_as_default=False) as client,
+    ):
+        _require_workers(address, client)
+        try:
+            yield client.get_executor(pure=False)
+        except lost as error:
+            reason = str(error) or "its scheduler is gone"
+            raise InvalidInputError(f"the cluster at {address} was lost before the work was done: {reason}") from error
+
+
+def threads_of(executor: Executor | int | None, otherwise: int) -> int:
+    """Return how many pieces of work an executor does at a time, ``otherwise`` if it does not tell."""
+    client = getattr(executor, "_client", None)  # of dask.distributed's executor
+    if client is not None:
+        return sum(client.nthreads().values()) or otherwise
+    return int(getattr(executor, "_max_workers", otherwise))
+
+
+def _require_scheduler(address: str, distributed: Any) -> None:
+    async def ask() -> str:
+        arguments = distributed.Security().get_connection_args("client")
+        async with distributed.rpc(address, timeout=_PATIENCE, connection_args=arguments) as server:
+            return str((await server.identity())["type"])
+
     try:
-        client = Client(address, timeout=_PATIENCE, set_as_default=False)
-    except Exception as e:
-        print(type(e), e)
-        raise
-    with client:
-        yield client.get_executor(pure=False)
+        kind = asyncio.run(asyncio.wait_for(ask(), _PATIENCE))
+    except Exception as error:  # of a dozen kinds: a bad port, an unknown scheme, no such host, not Dask, no TLS
+        reason = str(error).splitlines()[0] if str(error) else f"no answer within {_PATIENCE:g} s"
+        raise InvalidInputError(
+            f"no Dask scheduler at {address!r}, which should be such as tcp://127.0.0.1:8786: {reason}"
+        ) from None
+    if kind != "Scheduler":
+        raise InvalidInputError(
+            f"no Dask scheduler at {address!r}: it is a {kind.lower()}; give the scheduler's address"
+        )
+
+
+def _require_workers(address: str, client: Any) -> None:
+    versions = client.run(version, "cutline", on_error="return")
+    if not versions:
+        raise InvalidInputError(f"the cluster at {address} has no workers; start some: dask worker {address}")
+    for worker, found in versions.items():
+        if found != version("cutline"):
+            has = f"has Cutline {found}" if isinstance(found, str) else "has no Cutline"
+            raise InvalidInputError(f"worker {worker} {has}; install {version('cutline')} there, as it is here")

@@ -48,10 +48,10 @@ def test_an_ask_passes_over_an_arm_that_somebody_is_telling(postgresql: str) -> 
     with Campaign.create(postgresql, "c", arms(3), 0.5, "LSA", 10) as campaign:
         first = one(campaign)
         campaign.abandon(first)  # and so it is the first again
-        numbers = [arms(3).index(first.arm)]
+        numbers = [campaign._book.base + arms(3).index(first.arm)]
 
         def ask_meanwhile(connection: Connection) -> list[str]:
-            lock_arms(connection, campaign._book, numbers)
+            lock_arms(connection, numbers)
             with ThreadPoolExecutor(1) as pool:  # on another connection
                 return pool.submit(asked, campaign, 2).result()
 
@@ -63,7 +63,7 @@ def test_an_ask_that_needs_an_arm_that_somebody_is_telling_waits_for_it(postgres
     with Campaign.create(postgresql, "c", ["a"], 0.5, "LSA", 10) as campaign, ThreadPoolExecutor(1) as pool:
 
         def ask_meanwhile(connection: Connection) -> "Future[list[str]]":
-            lock_arms(connection, campaign._book, [0])
+            lock_arms(connection, [campaign._book.base])
             waiting = pool.submit(asked, campaign)
             assert wait([waiting], timeout=0.3).done == set()
             return waiting

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from campaign_contract import CampaignContract, arms, one
-from cutline.campaign import creation
+from cutline.campaign import books, creation, decisions, leases, observing, rows, telling
 from cutline.campaign.campaign import Campaign, campaigns, delete
-from cutline.campaign.leases import _QUEUE, _WORKER_QUEUE
 from cutline.campaign.statements import Prepared
 from cutline.errors import InvalidInputError, NotFoundError, StoreError
-from ledger import audit, dump, rows
+from ledger import audit, dump, rows as query_rows
 from shared_campaign_contract import SharedCampaignContract
 
 TERMS = (["a"], 0.5, "LSA", 10)
@@ -89,8 +88,8 @@ def test_a_file_that_is_no_database_is_refused_and_stays(path: Path) -> None:
 def test_a_full_disk_is_an_error_and_leaves_the_database_as_before(path: Path) -> None:
     with Campaign.create(path, "c", arms(300), 0.5, "LSA", 10**6) as campaign:
         pull = one(campaign)
-        (pages,) = rows(campaign, "PRAGMA page_count")[0]
-        rows(campaign, f"PRAGMA max_page_count = {pages + 3}")
+        (pages,) = query_rows(campaign, "PRAGMA page_count")[0]
+        query_rows(campaign, f"PRAGMA max_page_count = {pages + 3}")
         before = dump(campaign)
         for use in (
             lambda: campaign.ask(5000),
@@ -99,7 +98,7 @@ def test_a_full_disk_is_an_error_and_leaves_the_database_as_before(path: Path) -
             with pytest.raises(StoreError, match=r"campaigns\.db: database or disk is full"):
                 use()
             assert dump(campaign) == before
-        rows(campaign, "PRAGMA max_page_count = 1000000")
+        query_rows(campaign, "PRAGMA max_page_count = 1000000")
         campaign.tell(pull, 1)
         assert len(campaign.ask(5000)) == 5000
         audit(campaign)
@@ -107,8 +106,8 @@ def test_a_full_disk_is_an_error_and_leaves_the_database_as_before(path: Path) -
 
 def test_a_disk_that_is_full_from_the_start_is_an_error(path: Path) -> None:
     with Campaign.create(path, "small", *TERMS) as campaign:
-        (pages,) = rows(campaign, "PRAGMA page_count")[0]
-        rows(campaign, f"PRAGMA max_page_count = {pages + 3}")
+        (pages,) = query_rows(campaign, "PRAGMA page_count")[0]
+        query_rows(campaign, f"PRAGMA max_page_count = {pages + 3}")
         with pytest.raises(StoreError, match="database or disk is full"):
             creation.create(campaign._store, "large", arms(10_000), campaign.settings)
         assert [status.name for status in campaigns(path)] == ["small"]
@@ -163,14 +162,39 @@ def test_a_read_only_file_is_an_error_and_stays_as_before(in_use: bool) -> None:
         campaign.close()
 
 
-@pytest.mark.parametrize("statement", [_QUEUE, _WORKER_QUEUE])
-def test_an_ask_reads_the_queue_in_order_and_sorts_nothing(path: Path, statement: Prepared) -> None:
+PLANS = [
+    ("_COUNTERS", leases._COUNTERS, "COVERING INDEX cutline_pulls_expires (campaign_id=? AND expires>?)"),
+    ("_ENDED", leases._ENDED, "INDEX cutline_pulls_expires (campaign_id=? AND expires<?)"),
+    ("_QUEUE", leases._QUEUE, "INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
+    ("_WORKER_QUEUE", leases._WORKER_QUEUE, "INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
+    ("_MINE", leases._WORKER_QUEUE, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
+    ("_HAS_AGAIN", telling._HAS_AGAIN, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
+    ("_STATUS", Prepared(books._STATUS), "COVERING INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
+    ("_ALL", Prepared(decisions._ALL), "PRIMARY KEY (number>? AND number<?)"),
+    ("_RESULTS", Prepared(decisions._RESULTS), "PRIMARY KEY (number>? AND number<?)"),
+    *(
+        (f"{name} {size}", statement, how)
+        for name, many, how in (
+            ("_LOCK_ARMS", rows._LOCK_ARMS, "PRIMARY KEY (number=?)"),
+            ("_TRY_ARMS", rows._TRY_ARMS, "PRIMARY KEY (number=?)"),
+            ("_LOCK_PULLS", rows._LOCK_PULLS, "PRIMARY KEY (number=?)"),
+            ("_OWN", observing._OWN, "PRIMARY KEY (number=?)"),
+            ("_NAMED", observing._NAMED, "COVERING INDEX cutline_arms_name (name_digest=?)"),
+            ("_KEYED", observing._KEYED, "INDEX cutline_pulls_key (key_digest=?)"),
+        )
+        for size, statement in many._statements.items()
+    ),
+]
+
+
+@pytest.mark.parametrize(("statement", "how"), [plan[1:] for plan in PLANS], ids=[plan[0] for plan in PLANS])
+def test_no_statement_reads_more_of_a_campaign_than_it_needs(path: Path, statement: Prepared, how: str) -> None:
     with Campaign.create(path, "c", *TERMS) as campaign, campaign._store.engine.connect() as connection:
         query, order, _ = statement._for(connection)
         plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", tuple([1] * len(order))).all()
     lines = [row[-1] for row in plan]
-    assert any("USING INDEX cutline_arms_queue (campaign_id=? AND index_value<?)" in line for line in lines)
-    assert not any("TEMP B-TREE" in line or line.startswith("SCAN") for line in lines)
+    assert any(line.endswith(f"USING {how}") for line in lines), lines
+    assert not any("TEMP B-TREE FOR ORDER" in line or line.startswith("SCAN") for line in lines)
 
 
 def test_without_psycopg_a_postgresql_url_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

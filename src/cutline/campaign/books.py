@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, func, select, update
 
 from cutline.campaign.records import Reason, Status
 from cutline.campaign.rules import CLOSED, DOUBT, Rules
-from cutline.campaign.schema import arms, campaigns, pulls
+from cutline.campaign.schema import STRIDE, arms, campaigns, digest, pulls
 from cutline.campaign.settings import Settings
 from cutline.campaign.statements import Prepared
 from cutline.campaign.store import Store
@@ -71,13 +71,26 @@ class Book:
         """The arithmetic that the settings ask for."""
         return Rules(self.settings)
 
+    @property
+    def base(self) -> int:
+        """What the numbers of its arms and pulls are counted from."""
+        return self.id * STRIDE
+
+    def digest(self, text: str) -> bytes:
+        """Return what a text of this campaign is looked up by."""
+        return digest(self.id, text)
+
+    def optional_digest(self, text: str | None) -> bytes | None:
+        """Return the same, None of None."""
+        return None if text is None else digest(self.id, text)
+
     def pull_id(self, key: PullKey) -> str:
         """Write the id of a pull for the outside.
 
         After a power failure an ask may be forgotten (see store.py) and its number given out again; with the arm in the
         id, no reward can go to an arm that it was not measured at.
         """
-        return f"{self.token}-{key[0]}-{key[1]}"
+        return f"{self.token}-{key[0] - self.base}-{key[1] - self.base}"
 
     def pull_key(self, pull: Any) -> PullKey:
         """Read the id of a pull of this campaign; raise NotFoundError for any other text."""
@@ -91,9 +104,9 @@ class Book:
         """Read the id of a pull of this campaign; return None for any other text."""
         token, *numbers = pull_id.split("-")
         mine = token == self.token and len(numbers) == 2
-        if not (mine and all(part.isascii() and part.isdigit() and len(part) < 19 for part in numbers)):
+        if not (mine and all(part.isascii() and part.isdigit() and len(part) < 13 for part in numbers)):
             return None
-        return int(numbers[0]), int(numbers[1])
+        return self.base + int(numbers[0]), self.base + int(numbers[1])
 
     def no_pull(self, pull: Any) -> NotFoundError:
         """The error to raise for a pull that this campaign has not leased."""

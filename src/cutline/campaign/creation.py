@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from cutline.campaign.books import Book, check_name, read_book
 from cutline.campaign.records import Payload
 from cutline.campaign.rows import check_text
-from cutline.campaign.schema import arms, campaigns, digest, pulls
+from cutline.campaign.schema import STRIDE, arms, campaigns, pulls
 from cutline.campaign.settings import Settings
 from cutline.campaign.statements import Prepared
 from cutline.campaign.store import Store
@@ -69,11 +69,11 @@ def _fill(connection: Connection, book: Book, given: Arms) -> int:
     """Insert the arms, in a position drawn for each, and return how many they are."""
     draw = random.Random(book.settings.seed).getrandbits
     index, doubt = book.rules.index(0, 0, 0), book.rules.doubt(0, 0)
-    numbered = enumerate(checked_arms(given))
+    numbered = enumerate(checked_arms(given), book.base)
     count = 0
     while rows := [
-        (book.id, number, arm, key, payload, draw(63), 0, 0, 0, index, doubt)
-        for number, (arm, key, payload) in itertools.islice(numbered, _BATCH)
+        (number, book.id, arm, book.digest(arm), payload, draw(63), 0, 0, 0, index, doubt)
+        for number, (arm, payload) in itertools.islice(numbered, _BATCH)
     ]:
         _NEW_ARM.run(connection, _NEW_ARM_ORDER, rows)
         count += len(rows)
@@ -84,11 +84,11 @@ def _fill(connection: Connection, book: Book, given: Arms) -> int:
     return count
 
 
-def checked_arms(given: Arms) -> Iterator[tuple[str, bytes, str | None]]:
-    """Yield (id, digest, payload as JSON or None) of each arm; raise InvalidInputError for a bad one."""
+def checked_arms(given: Arms) -> Iterator[tuple[str, str | None]]:
+    """Yield (id, payload as JSON or None) of each arm; raise InvalidInputError for a bad one."""
     if isinstance(given, (str, bytes)):
         raise InvalidInputError("arms is one text; give a list of ids")
-    seen: set[bytes] = set()
+    seen: set[str] = set()
     pairs: Iterable[Any] = given.items() if isinstance(given, Mapping) else given
     for number, item in enumerate(pairs, 1):
         if isinstance(item, str):
@@ -97,11 +97,10 @@ def checked_arms(given: Arms) -> Iterator[tuple[str, bytes, str | None]]:
             arm, payload = item
         else:
             raise InvalidInputError(f"arm {number} is {item!r}; it must be an id or a pair of id and payload")
-        key = digest(check_text(f"arm {number}:", arm))
-        if key in seen:
+        if check_text(f"arm {number}:", arm) in seen:
             raise InvalidInputError(f"arm {number}: the id {arm!r} comes twice; every arm needs its own")
-        seen.add(key)
-        yield arm, key, _payload(arm, payload)
+        seen.add(arm)
+        yield arm, _payload(arm, payload)
 
 
 def _payload(arm: str, payload: Payload) -> str | None:
@@ -119,11 +118,11 @@ def require_arms(store: Store, book: Book, given: Arms) -> None:
     """Raise ConflictError, naming one that is new or missing, unless the campaign has these arms, in any order."""
     rows = store.read(
         lambda connection: connection.execute(
-            select(arms.c.name, arms.c.payload).where(arms.c.campaign_id == book.id)
+            select(arms.c.name, arms.c.payload).where(arms.c.number.between(book.base, book.base + STRIDE - 1))
         ).all()
     )
     stored = {row.name: row.payload for row in rows}
-    for arm, _, payload in checked_arms(given):
+    for arm, payload in checked_arms(given):
         if arm not in stored:
             raise ConflictError(f"arms: {arm!r} is new")
         if stored.pop(arm) != payload:
@@ -139,6 +138,6 @@ def delete(store: Store, name: str) -> None:
     def work(connection: Connection) -> None:
         connection.execute(delete_from(campaigns).where(campaigns.c.id == book.id))
         for table in (pulls, arms):
-            connection.execute(delete_from(table).where(table.c.campaign_id == book.id))
+            connection.execute(delete_from(table).where(table.c.number.between(book.base, book.base + STRIDE - 1)))
 
     store.write(work)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, select
 from cutline.campaign.books import Book, counter
 from cutline.campaign.records import Decision, Result
 from cutline.campaign.rules import UNIT
-from cutline.campaign.schema import OBSERVED, arms, pulls
+from cutline.campaign.schema import OBSERVED, STRIDE, arms, pulls
 from cutline.campaign.settings import check_whole
 from cutline.campaign.store import Store
 from cutline.errors import InvalidInputError
@@ -23,17 +23,15 @@ _B = 1.0
 _PAGE = 10_000
 
 _ARMS = select(arms.c.name, arms.c.payload, arms.c.pulls, arms.c.total, arms.c.in_flight).where(
-    arms.c.campaign_id == bindparam("campaign")
+    arms.c.number.between(bindparam("first"), bindparam("last"))
 )
 _ALL = _ARMS.order_by(arms.c.number)
 _NEAREST = _ARMS.order_by(arms.c.doubt.desc(), arms.c.position, arms.c.number).limit(bindparam("n"))
 
 _RESULTS = (
     select(pulls.c.number, pulls.c.arm, arms.c.name, pulls.c.reward, pulls.c.worker, pulls.c.key, pulls.c.state)
-    .join(arms, (arms.c.campaign_id == pulls.c.campaign_id) & (arms.c.number == pulls.c.arm))
-    .where(
-        pulls.c.campaign_id == bindparam("campaign"), pulls.c.number > bindparam("after"), pulls.c.reward.is_not(None)
-    )
+    .join(arms, arms.c.number == pulls.c.arm)
+    .where(pulls.c.number.between(bindparam("first"), bindparam("last")), pulls.c.reward.is_not(None))
     .order_by(pulls.c.number)
     .limit(_PAGE)
 )
@@ -46,7 +44,8 @@ def decisions(store: Store, book: Book, nearest: int | None, confidence: float) 
         raise InvalidInputError(f"confidence is {confidence!r}; it must be a number between 0 and 1")
 
     def work(connection: Connection) -> tuple[list[Any], int]:
-        rows = connection.execute(_ALL if n is None else _NEAREST, {"campaign": book.id, "n": n}).all()
+        values = {"first": book.base, "last": book.base + STRIDE - 1, "n": n}
+        rows = connection.execute(_ALL if n is None else _NEAREST, values).all()
         return list(rows), counter(connection, book, "observed")
 
     rows, observed = store.read(work)
@@ -107,16 +106,16 @@ def _intervals(
 
 def results(store: Store, book: Book) -> Iterator[Result]:
     """Yield all rewards; see Campaign.results."""
-    after = 0
+    first = book.base
     while True:
-        page = store.read(partial(_page, book=book, after=after))
+        page = store.read(partial(_page, book=book, first=first))
         for number, place, arm, reward, worker, key, state in page:
             yield Result(arm, reward / UNIT, worker, key or book.pull_id((number, place)), state == OBSERVED)
         if len(page) < _PAGE:
             return
-        after = page[-1].number
+        first = page[-1].number + 1
 
 
-def _page(connection: Connection, book: Book, after: int) -> list[Any]:
+def _page(connection: Connection, book: Book, first: int) -> list[Any]:
     counter(connection, book, "observed")
-    return list(connection.execute(_RESULTS, {"campaign": book.id, "after": after}).all())
+    return list(connection.execute(_RESULTS, {"first": first, "last": book.base + STRIDE - 1}).all())

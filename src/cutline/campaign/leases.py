@@ -5,7 +5,7 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, exists, func, select, update
+from sqlalchemy import Connection, Select, bindparam, func, select, update
 
 from cutline.campaign.books import Book, PullKey, add, counter, why_finished
 from cutline.campaign.records import Pull, Pulls, Reason
@@ -18,7 +18,6 @@ from cutline.campaign.rows import (
     lock_arms,
     lock_pulls,
     new_pulls,
-    optional_digest,
     try_arms,
 )
 from cutline.campaign.rules import CLOSED
@@ -46,15 +45,15 @@ _COUNTERS = Prepared(
 _ENDED = Prepared(
     select(pulls.c.number, pulls.c.arm)
     .where(pulls.c.campaign_id == bindparam("campaign"), pulls.c.expires <= bindparam("now"))
-    .order_by(pulls.c.number)
     .with_for_update(key_share=True, skip_locked=True)
 )
 
-_MINE = exists().where(
-    pulls.c.campaign_id == arms.c.campaign_id,
-    pulls.c.worker_digest == bindparam("worker"),
-    pulls.c.arm == arms.c.number,
-    pulls.c.state != EXPIRED,
+_MINE = (
+    select(pulls.c.number)
+    .where(pulls.c.worker_digest == bindparam("worker"), pulls.c.arm == arms.c.number, pulls.c.state != EXPIRED)
+    .correlate(arms)
+    .offset(0)  # keeps PostgreSQL from reading all that the worker has done, instead of looking up arm by arm
+    .exists()
 )
 
 
@@ -87,11 +86,7 @@ _WORKER_QUEUE = Prepared(_FOR_WORKER)
 _TRY_QUEUE = Prepared(_FOR_ANYBODY.with_for_update(key_share=True, skip_locked=True))
 _TRY_WORKER_QUEUE = Prepared(_FOR_WORKER.with_for_update(key_share=True, skip_locked=True, of=arms))
 
-_EXTEND = Prepared(
-    update(pulls)
-    .where(pulls.c.campaign_id == bindparam("campaign"), pulls.c.number == bindparam("pull"))
-    .values(expires=bindparam("until"))
-)
+_EXTEND = Prepared(update(pulls).where(pulls.c.number == bindparam("pull")).values(expires=bindparam("until")))
 
 
 def ask(
@@ -140,12 +135,12 @@ def _ask(
     chosen, changed = _choose(book, candidates, wanted, only_once)
     leased = []
     made = []
-    worker_digest = optional_digest(worker)
-    for number, (arm, name, payload) in enumerate(chosen, numbered + 1):
+    worker_digest = book.optional_digest(worker)
+    for number, (arm, name, payload) in enumerate(chosen, book.base + numbered + 1):
         leased.append(
             Pull(book.pull_id((number, arm)), name, None if payload is None else json.loads(payload), worker, until)
         )
-        made.append((book.id, number, arm, LEASED, until, None, worker, worker_digest, None, None))
+        made.append((number, book.id, arm, LEASED, until, None, worker, worker_digest, None, None))
     new_pulls(connection, made)
     lease_arms(connection, book, changed)
     _add_leases(connection, book, len(chosen) - back, len(chosen))
@@ -157,14 +152,10 @@ def _ask(
 
 def _candidates(connection: Connection, book: Book, wanted: int, worker: str | None) -> list[Row]:
     """Return the arms that are next, locked; raise BusyError if another transaction holds one that is needed."""
-    values = {"campaign": book.id, "n": wanted, "worker": optional_digest(worker)}
+    values = {"campaign": book.id, "n": wanted, "worker": book.optional_digest(worker)}
     attempt, queue = (_TRY_QUEUE, _QUEUE) if worker is None else (_TRY_WORKER_QUEUE, _WORKER_QUEUE)
     found = attempt.rows(connection, **values)
-    if (
-        len(found) < wanted
-        and connection.dialect.name != "sqlite"
-        and len(queue.rows(connection, **values)) > len(found)
-    ):
+    if len(found) < wanted and len(queue.rows(connection, **values)) > len(found):
         raise BusyError
     return found
 
@@ -204,11 +195,11 @@ def _why_short(connection: Connection, book: Book, in_flight: int) -> Reason:
 def _sweep(connection: Connection, book: Book, now: float) -> int:
     """Take back the pulls whose lease has ended, but for those that somebody is telling right now; return how many."""
     ended = _ENDED.rows(connection, campaign=book.id, now=now)
-    free = try_arms(connection, book, {arm for _, arm in ended})
+    free = try_arms(connection, {arm for _, arm in ended})
     back = [(number, arm) for number, arm in ended if arm in free]
     for _, arm in back:
         free[arm].in_flight -= 1
-    end_pulls(connection, book, EXPIRED, [(number, None) for number, _ in back])
+    end_pulls(connection, EXPIRED, [(number, None) for number, _ in back])
     lease_arms(connection, book, free.values())
     return len(back)
 
@@ -230,9 +221,9 @@ def _abandon(connection: Connection, book: Book, key: PullKey) -> None:
         raise ConflictError(f"pull {book.pull_id(key)} has its reward already; it cannot be abandoned")
     if row.state == ABANDONED:
         return
-    end_pulls(connection, book, ABANDONED, [(row.number, None)])
+    end_pulls(connection, ABANDONED, [(row.number, None)])
     if row.state == LEASED:
-        arm = lock_arms(connection, book, [row.arm])[row.arm]
+        arm = lock_arms(connection, [row.arm])[row.arm]
         arm.in_flight -= 1
         lease_arms(connection, book, [arm])
         add(connection, book, leased=-1)
@@ -251,11 +242,11 @@ def _extend(connection: Connection, book: Book, key: PullKey, until: float) -> N
     if row.state != LEASED:
         was = {TOLD: "has its reward", ABANDONED: "was abandoned", EXPIRED: "has lost its lease"}[row.state]
         raise ConflictError(f"pull {book.pull_id(key)} {was}; only a pull in flight can be extended")
-    _EXTEND.run(connection, ("until", "campaign", "pull"), [(until, book.id, row.number)])
+    _EXTEND.run(connection, ("until", "pull"), [(until, row.number)])
 
 
 def _lock_one(connection: Connection, book: Book, key: PullKey) -> PullRow:
-    row = lock_pulls(connection, book, [key]).get(key)
+    row = lock_pulls(connection, [key]).get(key)
     if row is None or row.state == OBSERVED:
         counter(connection, book, "numbered")
         raise book.no_pull(book.pull_id(key))

@@ -3,35 +3,26 @@
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, select
 
 from cutline.campaign.books import Book, add, counter
 from cutline.campaign.records import Observation
-from cutline.campaign.rows import check_text, lock_arms, new_pulls, optional_digest, write_arms
+from cutline.campaign.rows import check_text, lock_arms, new_pulls, write_arms
 from cutline.campaign.rules import to_units, written
-from cutline.campaign.schema import OBSERVED, arms, digest, pulls
+from cutline.campaign.schema import OBSERVED, TOLD, arms, pulls
 from cutline.campaign.statements import PreparedForEach
 from cutline.campaign.store import Store
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 
-# SQLite keeps no statistics here, takes a campaign for a few rows, and would rather read all of it than use the index.
 _NAMED = PreparedForEach(
-    lambda digests: (
-        select(arms.c.name_digest, arms.c.number)
-        .where(arms.c.campaign_id == bindparam("campaign"), arms.c.name_digest.in_(digests))
-        .with_hint(arms, "INDEXED BY cutline_arms_name", "sqlite")
-    )
+    lambda digests: select(arms.c.name_digest, arms.c.number).where(arms.c.name_digest.in_(digests))
 )
 _KEYED = PreparedForEach(
-    lambda digests: (
-        select(pulls.c.key_digest, pulls.c.arm, pulls.c.reward)
-        .where(pulls.c.campaign_id == bindparam("campaign"), pulls.c.key_digest.in_(digests))
-        .with_hint(pulls, "INDEXED BY cutline_pulls_key", "sqlite")
-    )
+    lambda digests: select(pulls.c.key_digest, pulls.c.arm, pulls.c.reward).where(pulls.c.key_digest.in_(digests))
 )
 _OWN = PreparedForEach(
     lambda numbers: select(pulls.c.number, pulls.c.arm, pulls.c.reward).where(
-        pulls.c.campaign_id == bindparam("campaign"), pulls.c.number.in_(numbers), pulls.c.reward.is_not(None)
+        pulls.c.number.in_(numbers), pulls.c.state == TOLD
     )
 )
 
@@ -67,7 +58,7 @@ def _check(given: tuple[Any, ...]) -> Observation:
 
 def _observe(connection: Connection, book: Book, observations: list[Observation]) -> int:
     numbers = _arm_numbers(connection, book, observations)
-    locked = lock_arms(connection, book, numbers.values())  # before the keys are read: whoever came first has committed
+    locked = lock_arms(connection, numbers.values())  # before the keys are read: whoever came first has committed
     held = _held(connection, book, {item.key for item in observations if item.key is not None})
     new: list[_Seen] = []
     for item in observations:
@@ -88,16 +79,16 @@ def _observe(connection: Connection, book: Book, observations: list[Observation]
     last = add(connection, book, new=len(new), seen=len(new), doubt=doubt)
     assert last is not None
     rows: list[tuple[Any, ...]] = []
-    for number, seen in enumerate(new, last - len(new) + 1):
-        who, key = optional_digest(seen.worker), optional_digest(seen.key)
-        rows.append((book.id, number, seen.arm, OBSERVED, None, seen.reward, seen.worker, who, seen.key, key))
+    for number, seen in enumerate(new, book.base + last - len(new) + 1):
+        who, key = book.optional_digest(seen.worker), book.optional_digest(seen.key)
+        rows.append((number, book.id, seen.arm, OBSERVED, None, seen.reward, seen.worker, who, seen.key, key))
     new_pulls(connection, rows)
     return len(new)
 
 
 def _arm_numbers(connection: Connection, book: Book, observations: list[Observation]) -> dict[str, int]:
-    names = {digest(item.arm): item.arm for item in observations}
-    numbers = {names[found]: number for found, number in _NAMED.rows(connection, names, campaign=book.id)}
+    names = {book.digest(item.arm): item.arm for item in observations}
+    numbers = {names[found]: number for found, number in _NAMED.rows(connection, names)}
     for name in names.values():
         if name not in numbers:
             counter(connection, book, "observed")
@@ -108,13 +99,13 @@ def _arm_numbers(connection: Connection, book: Book, observations: list[Observat
 def _held(connection: Connection, book: Book, keys: Collection[str]) -> dict[str, tuple[int, int]]:
     """Return (arm, reward) of those keys that the campaign holds: the ids of pulls told, and keys observed."""
     own = {pull: key for key in keys if (pull := book.own_key(key)) is not None}
-    told = _OWN.rows(connection, {number for number, _ in own}, campaign=book.id)
+    told = _OWN.rows(connection, {number for number, _ in own})
     held = {own[number, arm]: (arm, reward) for number, arm, reward in told if (number, arm) in own}
     for key in own.values():
         if key not in held:
             raise ConflictError(f"{key!r} is a pull of campaign {book.name!r} that has no reward; tell it")
-    others = {digest(key): key for key in keys if key not in held}
-    found = _KEYED.rows(connection, others, campaign=book.id)
+    others = {book.digest(key): key for key in keys if key not in held}
+    found = _KEYED.rows(connection, others)
     return held | {others[key]: (arm, reward) for key, arm, reward in found}
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, insert, null, select, update
 
 from cutline.campaign.books import Book, PullKey
-from cutline.campaign.schema import arms, digest, pulls
+from cutline.campaign.schema import arms, pulls
 from cutline.campaign.statements import Prepared, PreparedForEach
 from cutline.errors import InvalidInputError
 
@@ -43,12 +43,8 @@ class PullRow(NamedTuple):
     worker: bytes | None
 
 
-_ARM = select(arms.c.number, arms.c.pulls, arms.c.total, arms.c.in_flight, arms.c.doubt).where(
-    arms.c.campaign_id == bindparam("campaign")
-)
-_PULL = select(pulls.c.number, pulls.c.arm, pulls.c.state, pulls.c.reward, pulls.c.worker_digest).where(
-    pulls.c.campaign_id == bindparam("campaign")
-)
+_ARM = select(arms.c.number, arms.c.pulls, arms.c.total, arms.c.in_flight, arms.c.doubt)
+_PULL = select(pulls.c.number, pulls.c.arm, pulls.c.state, pulls.c.reward, pulls.c.worker_digest)
 
 _LOCK_ARMS = PreparedForEach(
     lambda numbers: _ARM.where(arms.c.number.in_(numbers)).order_by(arms.c.number).with_for_update(key_share=True)
@@ -62,7 +58,7 @@ _LOCK_PULLS = PreparedForEach(
 
 _WRITE_ARM = Prepared(
     update(arms)
-    .where(arms.c.campaign_id == bindparam("campaign"), arms.c.number == bindparam("arm"))
+    .where(arms.c.number == bindparam("arm"))
     .values(
         pulls=bindparam("new_pulls"),
         total=bindparam("new_total"),
@@ -71,41 +67,41 @@ _WRITE_ARM = Prepared(
         doubt=bindparam("new_doubt"),
     )
 )
-_WRITE_ARM_ORDER = ("new_pulls", "new_total", "new_in_flight", "new_index", "new_doubt", "campaign", "arm")
+_WRITE_ARM_ORDER = ("new_pulls", "new_total", "new_in_flight", "new_index", "new_doubt", "arm")
 
 _LEASE_ARM = Prepared(
     update(arms)
-    .where(arms.c.campaign_id == bindparam("campaign"), arms.c.number == bindparam("arm"))
+    .where(arms.c.number == bindparam("arm"))
     .values(in_flight=bindparam("new_in_flight"), index_value=bindparam("new_index"))
 )
-_LEASE_ARM_ORDER = ("new_in_flight", "new_index", "campaign", "arm")
+_LEASE_ARM_ORDER = ("new_in_flight", "new_index", "arm")
 
 _END_PULL = Prepared(
     update(pulls)
-    .where(pulls.c.campaign_id == bindparam("campaign"), pulls.c.number == bindparam("pull"))
+    .where(pulls.c.number == bindparam("pull"))
     .values(state=bindparam("new_state"), expires=null(), reward=bindparam("new_reward"))
 )
-_END_PULL_ORDER = ("new_state", "new_reward", "campaign", "pull")
+_END_PULL_ORDER = ("new_state", "new_reward", "pull")
 
 _NEW_PULL = Prepared(insert(pulls))
 _NEW_PULL_ORDER = tuple(column.name for column in pulls.columns)
 
 
-def lock_arms(connection: Connection, book: Book, numbers: Iterable[int]) -> dict[int, Arm]:
+def lock_arms(connection: Connection, numbers: Iterable[int]) -> dict[int, Arm]:
     """Return the arms of these numbers, locked, waiting for each."""
-    rows = _LOCK_ARMS.rows(connection, sorted(set(numbers)), campaign=book.id)
+    rows = _LOCK_ARMS.rows(connection, sorted(set(numbers)))
     return {row[0]: Arm(*row) for row in rows}
 
 
-def try_arms(connection: Connection, book: Book, numbers: Iterable[int]) -> dict[int, Arm]:
+def try_arms(connection: Connection, numbers: Iterable[int]) -> dict[int, Arm]:
     """Return those arms of these numbers that nobody has locked, locked."""
-    rows = _TRY_ARMS.rows(connection, sorted(set(numbers)), campaign=book.id)
+    rows = _TRY_ARMS.rows(connection, sorted(set(numbers)))
     return {row[0]: Arm(*row) for row in rows}
 
 
-def lock_pulls(connection: Connection, book: Book, keys: Iterable[PullKey]) -> dict[PullKey, PullRow]:
+def lock_pulls(connection: Connection, keys: Iterable[PullKey]) -> dict[PullKey, PullRow]:
     """Return the pulls of these numbers, locked, waiting for each."""
-    rows = _LOCK_PULLS.rows(connection, sorted({number for number, _ in keys}), campaign=book.id)
+    rows = _LOCK_PULLS.rows(connection, sorted({number for number, _ in keys}))
     return {row[:2]: PullRow._make(row) for row in rows}
 
 
@@ -118,7 +114,7 @@ def write_arms(connection: Connection, book: Book, changed: Iterable[Arm]) -> in
         new_doubt = doubt(arm.pulls, arm.total)
         growth += new_doubt - arm.doubt
         new_index = index(arm.pulls, arm.total, arm.in_flight)
-        rows.append((arm.pulls, arm.total, arm.in_flight, new_index, new_doubt, book.id, arm.number))
+        rows.append((arm.pulls, arm.total, arm.in_flight, new_index, new_doubt, arm.number))
     _WRITE_ARM.run(connection, _WRITE_ARM_ORDER, rows)
     return growth
 
@@ -126,13 +122,13 @@ def write_arms(connection: Connection, book: Book, changed: Iterable[Arm]) -> in
 def lease_arms(connection: Connection, book: Book, changed: Iterable[Arm]) -> None:
     """Write arms that have other pulls in flight than before, and nothing else new."""
     index = book.rules.index
-    rows = [(arm.in_flight, index(arm.pulls, arm.total, arm.in_flight), book.id, arm.number) for arm in changed]
+    rows = [(arm.in_flight, index(arm.pulls, arm.total, arm.in_flight), arm.number) for arm in changed]
     _LEASE_ARM.run(connection, _LEASE_ARM_ORDER, rows)
 
 
-def end_pulls(connection: Connection, book: Book, state: int, ended: Iterable[tuple[int, int | None]]) -> None:
+def end_pulls(connection: Connection, state: int, ended: Iterable[tuple[int, int | None]]) -> None:
     """Write (number, reward) of pulls that are in flight no more."""
-    _END_PULL.run(connection, _END_PULL_ORDER, [(state, reward, book.id, number) for number, reward in ended])
+    _END_PULL.run(connection, _END_PULL_ORDER, [(state, reward, number) for number, reward in ended])
 
 
 def new_pulls(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
@@ -147,8 +143,3 @@ def check_text(what: str, value: Any) -> str:
     if "\0" in value or (not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)):
         raise InvalidInputError(f"{what} {value!r} holds a NUL or half a character, which no database keeps")
     return value
-
-
-def optional_digest(value: str | None) -> bytes | None:
-    """Return the digest of a text, None of None."""
-    return None if value is None else digest(value)

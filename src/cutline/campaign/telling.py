@@ -16,7 +16,6 @@ from cutline.errors import ConflictError
 
 _HAS_AGAIN = Prepared(
     select(pulls.c.number).where(
-        pulls.c.campaign_id == bindparam("campaign"),
         pulls.c.worker_digest == bindparam("worker"),
         pulls.c.arm == bindparam("arm"),
         pulls.c.state != EXPIRED,
@@ -36,11 +35,11 @@ def tell(store: Store, book: Book, rewards: Iterable[tuple[Pull | str, Any]]) ->
 
 def record(connection: Connection, book: Book, told: dict[PullKey, int]) -> int:
     """Record rewards in billionths by pull; return how many are new."""
-    rows = lock_pulls(connection, book, told)
+    rows = lock_pulls(connection, told)
     new = [item for item in told.items() if _is_new(connection, book, rows.get(item[0]), *item)]
     if not new:
         return 0
-    arms = lock_arms(connection, book, {arm for (_, arm), _ in new})
+    arms = lock_arms(connection, {arm for (_, arm), _ in new})
     late: list[PullRow] = []
     for key, units in new:
         row = rows[key]
@@ -51,7 +50,7 @@ def record(connection: Connection, book: Book, told: dict[PullKey, int]) -> int:
             _check_late(connection, book, row, arm, late)
             late.append(row)
         arm.take(units)
-    end_pulls(connection, book, TOLD, [(number, units) for (number, _), units in new])
+    end_pulls(connection, TOLD, [(number, units) for (number, _), units in new])
     doubt = write_arms(connection, book, arms.values())
     if add(connection, book, told=len(new), leased=len(late) - len(new), doubt=doubt, late=len(late)) is None:
         raise _place_gone(book, late[0], "the rest of the budget is told or in flight")
@@ -74,7 +73,7 @@ def _check_late(connection: Connection, book: Book, row: PullRow, arm: Arm, late
     if not book.rules.has_room(arm.pulls, arm.in_flight):
         raise _place_gone(book, row, "the arm has as many pulls as an arm may have")
     if row.worker is not None and not book.settings.repeat_workers:
-        again = _HAS_AGAIN.rows(connection, campaign=book.id, worker=row.worker, arm=arm.number)
+        again = _HAS_AGAIN.rows(connection, worker=row.worker, arm=arm.number)
         if again or any(row[1:] == other[1:] for other in late):  # the same arm, state and worker
             raise _place_gone(book, row, "its worker has had the arm again")
 

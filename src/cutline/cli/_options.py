@@ -1,6 +1,8 @@
 """Options that several commands share, and the lists of numbers that they take."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from typing import TypeVar
 
 import click
@@ -35,6 +37,23 @@ def numbers(
 
 
 jobs_option = click.option("--jobs", type=int, metavar="N", help="Threads to use; default: one for each core.")
+dask_option = click.option(
+    "--dask", metavar="ADDRESS", help="Work on the Dask cluster with this scheduler instead, as in tcp://10.0.0.1:8786."
+)
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, metavar="S", help="The same seed gives the same result."
 )
+
+
+@contextmanager
+def executor_of(jobs: int | None, dask: str | None) -> Iterator[Executor | int | None]:
+    """Yield what ``--jobs`` and ``--dask`` ask for; raise InvalidInputError for both, and what ``cluster`` raises."""
+    if dask is None:
+        yield jobs
+        return
+    if jobs is not None:
+        raise InvalidInputError("give --jobs, threads of this machine, or --dask, a cluster; not both")
+    from cutline.cluster import cluster
+
+    with cluster(dask) as executor:
+        yield executor

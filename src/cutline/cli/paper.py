@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from cutline.cli._options import jobs_option, numbers, seed_option
+from cutline.cli._options import dask_option, executor_of, jobs_option, numbers, seed_option
 
 
 @click.command(name="paper")
@@ -19,6 +19,7 @@ from cutline.cli._options import jobs_option, numbers, seed_option
 )
 @seed_option
 @jobs_option
+@dask_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -27,7 +28,7 @@ from cutline.cli._options import jobs_option, numbers, seed_option
     metavar="DIR",
     help="Where to.",
 )
-def command(runs: int, setups: list[int], seed: int, jobs: int | None, out: Path) -> None:
+def command(runs: int, setups: list[int], seed: int, jobs: int | None, dask: str | None, out: Path) -> None:
     """Simulate the paper's setups; write figures, t-test table, curves and a manifest, and print a summary.
 
     \b
@@ -37,5 +38,6 @@ def command(runs: int, setups: list[int], seed: int, jobs: int | None, out: Path
     """
     from cutline.paper.report import make_paper
 
-    click.echo(make_paper(out, setups=setups, runs=runs, seed=seed, executor=jobs), nl=False)
+    with executor_of(jobs, dask) as executor:
+        click.echo(make_paper(out, setups=setups, runs=runs, seed=seed, executor=executor), nl=False)
     click.echo(f"wrote {out}", err=True)

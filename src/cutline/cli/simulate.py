@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cutline.cli._options import jobs_option, numbers, seed_option
+from cutline.cli._options import dask_option, executor_of, jobs_option, numbers, seed_option
 from cutline.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     help="Whether all policies see the same rewards.",
 )
 @jobs_option
+@dask_option
 @click.option(
     "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True, help="Output."
 )
@@ -72,6 +73,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     seed: int,
     streams: str,
     jobs: int | None,
+    dask: str | None,
     form: str,
     plot: Path | None,
 ) -> None:
@@ -90,7 +92,8 @@ def command(  # noqa: PLR0913 - one parameter an option
         from cutline.plotting import require_drawable
 
         require_drawable(plot)
-    curves = simulate(problem, policies, budgets, runs=runs, seed=seed, streams=streams, executor=jobs)
+    with executor_of(jobs, dask) as executor:
+        curves = simulate(problem, policies, budgets, runs=runs, seed=seed, streams=streams, executor=executor)
     click.echo({"table": _table, "csv": _csv, "json": _json}[form](curves), nl=False)
     if plot:
         from cutline.plotting import regret_figure, save_figure

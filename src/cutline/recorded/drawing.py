@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cutline.compiled import compile_plain, jit, kernel, with_parameters
 from cutline.policies.policy import Policy, is_above
-from cutline.simulation.stepping import play_all_matches, replay_matches
+from cutline.simulation.tournament import empty_tree, play_all_matches, rival_of, set_index
 
 _above = compile_plain(is_above)
 _LARGEST = np.finfo(np.float64).max
@@ -74,11 +74,9 @@ def drawing_kernel(policy: type[Policy]) -> Callable[..., None]:
         arms = order.size
         piles = np.empty(arms + 1, np.int64)
         dealt = deal(order, arrival, task, labels, piles)
-        size = 1
-        while size < arms:
-            size *= 2
-        indices = np.full(size, np.inf)
-        winners = np.empty(2 * size, np.int64)
+        tree = empty_tree(arms)
+        winners, indices = tree
+        leaf = winners.size // 2
         drawn = piles[:arms].copy()
         sums = np.zeros(arms)
         time = 0
@@ -89,18 +87,15 @@ def drawing_kernel(policy: type[Policy]) -> Callable[..., None]:
                 time += 1
             if drawn[arm] < piles[arm + 1]:
                 value = index(float(drawn[arm] - piles[arm]), sums[arm], threshold, 0, parameters)
-                indices[arm] = value if value < _LARGEST else _LARGEST
-        play_all_matches(winners, indices)
+                indices[leaf + arm] = value if value < _LARGEST else _LARGEST
+        play_all_matches(tree)
         for look in range(budgets.size):
             left = budgets[look] - time
             time = budgets[look]
             while left > 0:
                 current = winners[1]
-                value = indices[current]
-                indices[current] = np.inf
-                replay_matches(winners, indices, size + current)
-                rival = winners[1]
-                bar = indices[rival]
+                value = indices[1]
+                rival, bar = rival_of(tree, current)
                 while left > 0 and (value < bar or (value == bar and current <= rival)):
                     sums[current] += dealt[drawn[current]]
                     drawn[current] += 1
@@ -110,8 +105,7 @@ def drawing_kernel(policy: type[Policy]) -> Callable[..., None]:
                         n = float(drawn[current] - piles[current])
                         value = index(n, sums[current], threshold, 0, parameters)
                         value = value if value < _LARGEST else _LARGEST  # infinity is for empty piles
-                indices[current] = value
-                replay_matches(winners, indices, size + current)
+                set_index(tree, current, value)
             for arm in range(arms):
                 n = drawn[arm] - piles[arm]
                 # Fractions add up to other last bits in another order; the whole pile has the one sum of the file.

@@ -13,7 +13,7 @@ import numpy as np
 from cutline.compiled import compile_plain, jit, with_parameters
 from cutline.policies.policy import Policy, excess
 from cutline.simulation.rewards import BLOCK, reward_word
-from cutline.simulation.stepping import play_all_matches, replay_matches
+from cutline.simulation.tournament import play_all_matches, rival_of, set_index
 
 _excess = compile_plain(excess)
 _PART = 8
@@ -133,27 +133,26 @@ def climbing(policy: type[Policy]) -> Climbing:
     def place(means: Any, problem: Any, game: Any, pulls: Any, totals: Any) -> None:
         """Set the game to one record an arm."""
         threshold, parameters = problem
+        now_pulls, now_totals, tree, _, blocks = game
+        leaf = tree[0].size // 2
         for arm in range(means.size):
-            game[0][arm] = pulls[arm]
-            game[1][arm] = totals[arm]
-            game[2][arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
-            game[5][arm] = -1
-        play_all_matches(game[3], game[2])
+            now_pulls[arm] = pulls[arm]
+            now_totals[arm] = totals[arm]
+            tree[1][leaf + arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
+            blocks[arm] = -1
+        play_all_matches(tree)
 
     @jit
     def finish(means: Any, problem: Any, sources: Any, game: Any, left: int, skipped: Any) -> None:
         """Make ``left`` pulls by the rule of the stepping engine, passing over parts of a stay that cannot end it."""
-        pulls, totals, indices, winners, words, blocks = game
+        pulls, totals, tree, words, blocks = game
+        winners, indices = tree
         states, increments = sources
         threshold, parameters = problem
-        size = indices.size
         while left > 0:
             current = winners[1]
-            value = indices[current]
-            indices[current] = np.inf
-            replay_matches(winners, indices, size + current)
-            rival = winners[1]
-            bar = indices[rival]
+            value = indices[1]
+            rival, bar = rival_of(tree, current)
             n = pulls[current]
             s = totals[current]
             word = words[current]
@@ -180,7 +179,6 @@ def climbing(policy: type[Policy]) -> Climbing:
             pulls[current] = n
             totals[current] = s
             words[current] = word
-            indices[current] = value
-            replay_matches(winners, indices, size + current)
+            set_index(tree, current, value)
 
     return Climbing(index, climb, place, finish)

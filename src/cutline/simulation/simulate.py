@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cutline.cluster import threads_of
 from cutline.errors import InvalidInputError
 from cutline.memory import require_memory
 from cutline.policies import Policy, parse
@@ -82,7 +83,7 @@ def simulate(
     engines: list[set[str]] = [set() for _ in chosen]
     for row, _, chunk in work:
         engines[row].add(chunk.engine)
-    workers = jobs if executor is None or isinstance(executor, int) else getattr(executor, "_max_workers", jobs)
+    workers = threads_of(executor, jobs)
     by_arms = [runs < workers and is_wide(chunk) for _, _, chunk in work]
     total = sum(chunk.total_pulls for _, _, chunk in work)
     with progress_bar("simulating", total, progress) as advance, pool_of(executor) as pool:

@@ -1,8 +1,8 @@
 """One pull at a time: the definition of every policy's game, kept simple.
 
 At each time step the arm with the smallest index is pulled, the lowest-numbered of equals. A tournament
-tree holds the indices of all arms but the current one, so its root is the rival that the current arm has to
-stay below; while it does, it is pulled on without touching the tree.
+tree tells which that is, and the rival that it has to stay below; while it does, it is pulled on without touching the
+tree.
 """
 
 from collections.abc import Callable
@@ -11,36 +11,13 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, jit, kernel, with_parameters
+from cutline.compiled import compile_plain, kernel, with_parameters
 from cutline.policies.policy import Policy, is_above
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state, reward_word
+from cutline.simulation.tournament import empty_tree, play_all_matches, rival_of, set_index
 
 _above = compile_plain(is_above)
 _ONE = np.uint64(1)
-
-
-@jit
-def replay_matches(winners: NDArray[np.int64], indices: NDArray[np.float64], leaf: int) -> None:
-    """Play the matches on the way from a leaf to the root again; the lower arm wins a tie."""
-    node = leaf >> 1
-    while node > 0:
-        left, right = winners[2 * node], winners[2 * node + 1]
-        winners[node] = left if indices[left] <= indices[right] else right
-        node >>= 1
-
-
-@jit
-def play_all_matches(winners: NDArray[np.int64], indices: NDArray[np.float64]) -> None:
-    """Fill a tournament tree; ``winners`` has 2 n entries for ``indices`` of length n, a power of two.
-
-    Leaf n + i stands for arm i, node 1 is the root.
-    """
-    size = indices.size
-    for arm in range(size):
-        winners[size + arm] = arm
-    for node in range(size - 1, 0, -1):
-        left, right = winners[2 * node], winners[2 * node + 1]
-        winners[node] = left if indices[left] <= indices[right] else right
 
 
 @cache
@@ -66,11 +43,9 @@ def stepping_kernel(policy: type[Policy]) -> Callable[..., None]:
         totals_sum: NDArray[np.int64],
     ) -> None:
         arms = means.size
-        size = 1
-        while size < arms:
-            size *= 2
-        indices = np.full(size, np.inf)
-        winners = np.empty(2 * size, np.int64)
+        tree = empty_tree(arms)
+        winners, indices = tree
+        leaf = winners.size // 2
         pulls = np.empty(arms, np.int64)
         totals = np.empty(arms, np.int64)
         words = np.empty(arms, np.uint64)
@@ -88,18 +63,15 @@ def stepping_kernel(policy: type[Policy]) -> Callable[..., None]:
                     pulls[arm] = 1
                     totals[arm] = np.int64(words[arm] & _ONE)
                     time += 1
-                indices[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
-            play_all_matches(winners, indices)
+                indices[leaf + arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
+            play_all_matches(tree)
             for look in range(budgets.size):
                 left = budgets[look] - time
                 time = budgets[look]
                 while left > 0:
                     current = winners[1]
-                    value = indices[current]
-                    indices[current] = np.inf
-                    replay_matches(winners, indices, size + current)
-                    rival = winners[1]
-                    bar = indices[rival]
+                    value = indices[1]
+                    rival, bar = rival_of(tree, current)
                     n = pulls[current]
                     s = totals[current]
                     word = words[current]
@@ -114,8 +86,7 @@ def stepping_kernel(policy: type[Policy]) -> Callable[..., None]:
                     pulls[current] = n
                     totals[current] = s
                     words[current] = word
-                    indices[current] = value
-                    replay_matches(winners, indices, size + current)
+                    set_index(tree, current, value)
                 wrong = 0
                 for arm in range(arms):
                     above = pulls[arm] > 0 and _above(float(pulls[arm]), float(totals[arm]), threshold)

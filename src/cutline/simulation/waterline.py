@@ -21,6 +21,7 @@ from cutline.compiled import compile_plain, jit, kernel
 from cutline.policies.policy import Policy, is_above
 from cutline.simulation.climbing import climbing
 from cutline.simulation.rewards import arm_increment, arm_state, reward_word
+from cutline.simulation.tournament import empty_tree
 
 _above = compile_plain(is_above)
 _PROBED_ARMS = 32
@@ -126,9 +127,6 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         skipped: Any,
     ) -> None:
         arms = means.size
-        size = 1
-        while size < arms:
-            size *= 2
         problem = (threshold, parameters)
         states = np.empty(arms, np.uint64)
         increments = np.empty(arms, np.uint64)
@@ -139,8 +137,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         game = (
             np.empty(arms, np.int64),
             np.empty(arms, np.int64),
-            np.full(size, np.inf),
-            np.empty(2 * size, np.int64),
+            empty_tree(arms),
             np.empty(arms, np.uint64),
             np.empty(arms, np.int64),
         )
@@ -214,7 +211,8 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                         if k >= 0 and left > 4 * worth and not (lonely and k == affordable - 1):
                             for fine in range(_FINE_LEVELS):
                                 fine_levels[fine] = levels[k] + (levels[k + 1] - levels[k]) * fine / _FINE_LEVELS
-                            start = (game[0], game[1], game[2])
+                            leaf = game[2][0].size // 2
+                            start = (game[0], game[1], game[2][1][leaf:])
                             fine, _ = sweep(
                                 means, problem, sources, start, fine_levels, left, fine_notes, fine_sums, skipped
                             )
@@ -233,7 +231,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                         totals_sum[look, arm] += s
                     errors[look, run] = wrong
                     if look == 0:
-                        reached = game[2][game[3][1]]
+                        reached = game[2][1][1]
                         low = reached if run == 0 else low + (reached - low) * (0.3 if reached < low else 0.02)
                     look += 1
                 if look < budgets.size:
@@ -250,7 +248,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                         span *= 2.0
                     elif grown > time - time // 4:
                         span *= 0.5
-            reached = game[2][game[3][1]]
+            reached = game[2][1][1]
             slack *= 0.97
             high = reached if run == 0 else high + (reached - high) * (0.3 if reached > high else 0.02)
 

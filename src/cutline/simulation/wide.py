@@ -20,6 +20,7 @@ from cutline.policies.policy import Policy, is_above
 from cutline.simulation.chunks import Chunk, ChunkResult, parameter_table
 from cutline.simulation.climbing import climbing
 from cutline.simulation.rewards import arm_increment, arm_state, reward_word
+from cutline.simulation.tournament import empty_tree
 from cutline.simulation.waterline import worth_a_sweep
 
 _above = compile_plain(is_above)
@@ -132,14 +133,10 @@ def finishing_kernel(policy: type[Policy]) -> Callable[..., int]:
         for arm in range(arms):
             states[arm] = arm_state(key, run, arm)
             increments[arm] = arm_increment(states[arm])
-        size = 1
-        while size < arms:
-            size *= 2
         game = (
             np.empty(arms, np.int64),
             np.empty(arms, np.int64),
-            np.full(size, np.inf),
-            np.empty(2 * size, np.int64),
+            empty_tree(arms),
             np.empty(arms, np.uint64),
             np.empty(arms, np.int64),
         )

@@ -32,8 +32,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "cutline_arms",
-        sa.Column("campaign_id", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("campaign_id", sa.Integer, nullable=False),
         sa.Column("name", sa.Text, nullable=False),
         sa.Column("name_digest", sa.LargeBinary, nullable=False),
         sa.Column("payload", sa.Text),
@@ -45,12 +45,12 @@ def upgrade() -> None:
         sa.Column("doubt", sa.BigInteger, nullable=False),
         sqlite_with_rowid=False,
     )
-    op.create_index("cutline_arms_name", "cutline_arms", ["campaign_id", "name_digest"], unique=True)
+    op.create_index("cutline_arms_name", "cutline_arms", ["name_digest"], unique=True)
     op.create_index("cutline_arms_queue", "cutline_arms", ["campaign_id", "index_value", "position", "number"])
     op.create_table(
         "cutline_pulls",
-        sa.Column("campaign_id", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("campaign_id", sa.Integer, nullable=False),
         sa.Column("arm", sa.BigInteger, nullable=False),
         sa.Column("state", sa.SmallInteger, nullable=False),
         sa.Column("expires", sa.Double),
@@ -63,8 +63,8 @@ def upgrade() -> None:
     )
     for name, columns, where, unique in (
         ("cutline_pulls_expires", ["campaign_id", "expires"], "expires IS NOT NULL", False),
-        ("cutline_pulls_worker", ["campaign_id", "worker_digest", "arm"], "worker_digest IS NOT NULL", False),
-        ("cutline_pulls_key", ["campaign_id", "key_digest"], "key_digest IS NOT NULL", True),
+        ("cutline_pulls_worker", ["worker_digest", "arm"], "worker_digest IS NOT NULL", False),
+        ("cutline_pulls_key", ["key_digest"], "key_digest IS NOT NULL", True),
     ):
         condition = sa.text(where)
         op.create_index(
