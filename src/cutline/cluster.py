@@ -2,9 +2,10 @@
 
 import asyncio
 import importlib
+import logging
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import Any
 
@@ -27,17 +28,19 @@ def cluster(address: str) -> Iterator[Executor]:
         raise MissingDependencyError("a Dask cluster needs dask.distributed: pip install 'cutline[dask]'") from None
     _require_scheduler(address, distributed)
     lost = (CancelledError, asyncio.CancelledError, distributed.scheduler.KilledWorker)
-    with (
-        # it would warn of slices of arms, and advise to send them out first: each goes to one worker once
-        distributed.dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}),
-        distributed.Client(address, timeout=_PATIENCE, set_as_default=False) as client,
-    ):
-        _require_workers(address, client)
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # it would log what is raised here in one line
+    # and it would warn of slices of arms, and advise to send them out beforehand: each goes to one worker, once
+    with distributed.dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
+        client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
         try:
+            _require_workers(address, client)
             yield client.get_executor(pure=False)
         except lost as error:
             reason = str(error) or "its scheduler is gone"
-            raise InvalidInputError(f"the cluster at {address} was lost before the work was done: {reason}") from error
+            raise InvalidInputError(f"the cluster at {address} was lost before the work was done: {reason}") from None
+        finally:
+            with suppress(Exception):  # where the scheduler is gone there is nobody to say goodbye to
+                client.close(timeout=_PATIENCE)
 
 
 def threads_of(executor: Executor | int | None, otherwise: int) -> int:
@@ -62,9 +65,7 @@ def _require_scheduler(address: str, distributed: Any) -> None:
             f"no Dask scheduler at {address!r}, which should be such as tcp://127.0.0.1:8786: {reason}"
         ) from None
     if kind != "Scheduler":
-        raise InvalidInputError(
-            f"no Dask scheduler at {address!r}: it is a {kind.lower()}; give the scheduler's address"
-        )
+        raise InvalidInputError(f"no Dask scheduler at {address!r}: a {kind.lower()} answers there")
 
 
 def _require_workers(address: str, client: Any) -> None:
