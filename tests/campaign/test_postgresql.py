@@ -1,15 +1,21 @@
 """Campaigns on PostgreSQL."""
 
+import re
+import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 
+import psycopg
 import pytest
 from sqlalchemy import Connection
 
 from campaign_contract import CampaignContract, arms, asked, one
+from cutline.campaign import leases, observing, rows, store
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.rows import lock_arms
+from cutline.campaign.statements import Prepared
 from cutline.errors import StoreError
-from ledger import dump
+from ledger import dump, rows as query_rows
 from shared_campaign_contract import SharedCampaignContract
 
 
@@ -44,6 +50,37 @@ def test_a_server_out_of_reach_is_an_error_in_one_line() -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_connection_that_the_server_dropped_in_a_pause_is_replaced(
+    postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Campaign.create(postgresql, "c", arms(3), 0.5, "LSA", 10) as campaign:
+        ((backend,),) = query_rows(campaign, "SELECT pg_backend_pid()")
+        with psycopg.connect(postgresql, autocommit=True) as other:
+            assert other.execute("SELECT pg_terminate_backend(%s, 5000)", [backend]).fetchall() == [(True,)]
+        monkeypatch.setattr(store, "PAUSE", -1.0)
+        assert campaign.tell(one(campaign), 1)
+
+
+def test_a_transaction_that_postgresql_ended_for_a_deadlock_is_done_again(postgresql: str) -> None:
+    with (
+        Campaign.create(postgresql, "c", arms(2), 0.5, "LSA", 10) as campaign,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        both_hold_one = threading.Barrier(2)
+        tries: list[int] = []
+
+        def lock(first: int, second: int, connection: Connection) -> int:
+            tries.append(first)
+            lock_arms(connection, [campaign._book.base + first])
+            if len(tries) <= 2:
+                both_hold_one.wait(10)
+            return len(lock_arms(connection, [campaign._book.base + second]))
+
+        futures = [pool.submit(campaign._store.write, partial(lock, *pair)) for pair in ((0, 1), (1, 0))]
+        assert [future.result(30) for future in futures] == [1, 1]
+        assert len(tries) == 3
+
+
 def test_an_ask_passes_over_an_arm_that_somebody_is_telling(postgresql: str) -> None:
     with Campaign.create(postgresql, "c", arms(3), 0.5, "LSA", 10) as campaign:
         first = one(campaign)
@@ -69,3 +106,34 @@ def test_an_ask_that_needs_an_arm_that_somebody_is_telling_waits_for_it(postgres
             return waiting
 
         assert campaign._store.write(ask_meanwhile).result() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "plan"),
+    [
+        (leases._WORKER_QUEUE, r"Index Scan using cutline_arms_queue .*\(index_value < 'Infinity'"),
+        (leases._WORKER_QUEUE, r"Index Scan using cutline_pulls_worker .*\(worker_digest = .* \(arm = "),
+        (leases._TRY_QUEUE, r"Index Scan using cutline_arms_queue .*\(index_value < 'Infinity'"),
+        (leases._ENDED, r"Index Scan (using|on) cutline_pulls_expires .*\(expires <= "),
+        (rows._LOCK_ARMS._statements[32], r"Index Scan (using|on) cutline_arms_pkey .*\(number = ANY"),
+        (rows._LOCK_PULLS._statements[32], r"Index Scan (using|on) cutline_pulls_pkey .*\(number = ANY"),
+        (observing._NAMED._statements[32], r"Index Scan (using|on) cutline_arms_name .*\(name_digest = ANY"),
+        (observing._KEYED._statements[32], r"Index Scan (using|on) cutline_pulls_key .*\(key_digest = ANY"),
+    ],
+)
+def test_no_statement_reads_more_of_a_campaign_than_it_needs(postgresql: str, statement: Prepared, plan: str) -> None:
+    """The tables have been filled this moment, so the planner has no statistics."""
+    with Campaign.create(postgresql, "c", arms(3000), 0.5, "LSA", 10_000) as campaign:
+        campaign.observe_many([(f"arm {i}", 1, "ann", f"key {i}") for i in range(3000)])
+        campaign.ask(2000)
+        number, digest = campaign._book.base, b"\0" * 16
+        values = {"campaign": campaign._book.id, "now": 0.0, "n": 1, "worker": digest}
+        in_digests = "digest = ANY" in plan
+        with campaign._store.engine.connect() as connection:
+            text, order, constants = statement._for(connection)
+            values = {**constants, **values}
+            chosen = [values[name] if name[:6] != "value_" else digest if in_digests else number for name in order]
+            cursor = connection.connection.cursor()
+            cursor.execute("SET enable_seqscan = off")  # which is right for tables as small as these
+            lines = cursor.execute(f"EXPLAIN {text}", chosen).fetchall()
+    assert re.search(plan, " ".join(line for (line,) in lines)), lines

@@ -15,7 +15,6 @@ from cutline.campaign.rows import (
     check_text,
     end_pulls,
     lease_arms,
-    lock_arms,
     lock_pulls,
     new_pulls,
     try_arms,
@@ -23,7 +22,7 @@ from cutline.campaign.rows import (
 from cutline.campaign.rules import CLOSED
 from cutline.campaign.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, arms, campaigns, pulls
 from cutline.campaign.settings import check_positive, check_whole
-from cutline.campaign.statements import Prepared, Row
+from cutline.campaign.statements import Answer, Prepared, Row
 from cutline.campaign.store import BusyError, Store
 from cutline.errors import ConflictError
 
@@ -117,11 +116,18 @@ def _ask(
     until: float,
     without: frozenset[str],
 ) -> Pulls:
-    rows = _COUNTERS.rows(connection, campaign=book.id)
+    only_once = worker is not None and not book.settings.repeat_workers
+    queue = _Queue(book, min(n, book.settings.budget) + len(without), worker if only_once else None)
+    counters = _COUNTERS.send(connection, campaign=book.id)
+    candidates = queue.send(connection)
+    rows = counters.rows()
     if not rows:
         raise book.gone()
     numbered, spent, in_flight, doubt, earliest = rows[0]
-    back = _sweep(connection, book, now) if earliest is not None and earliest <= now else 0
+    back = 0
+    if earliest is not None and earliest <= now:
+        back = _sweep(connection, book, now)
+        candidates = queue.send(connection)
     in_flight -= back
     finished = why_finished(book, spent, doubt)
     room = book.settings.budget - spent - in_flight
@@ -129,10 +135,8 @@ def _ask(
         _add_leases(connection, book, -back, 0)
         return Pulls((), finished or Reason.ALL_IN_FLIGHT)
     wanted = min(n, room)
-    only_once = worker is not None and not book.settings.repeat_workers
-    found = _candidates(connection, book, wanted + len(without), worker if only_once else None)
-    candidates = [row for row in found if row[_NAME] not in without]
-    chosen, changed = _choose(book, candidates, wanted, only_once)
+    found = queue.receive(connection, candidates, wanted + len(without))
+    chosen, changed = _choose(book, [row for row in found if row[_NAME] not in without], wanted, only_once)
     leased = []
     made = []
     worker_digest = book.optional_digest(worker)
@@ -150,14 +154,23 @@ def _ask(
     return Pulls(leased, Reason.ALL_IN_FLIGHT if full else _why_short(connection, book, in_flight + len(chosen)))
 
 
-def _candidates(connection: Connection, book: Book, wanted: int, worker: str | None) -> list[Row]:
-    """Return the arms that are next, locked; raise BusyError if another transaction holds one that is needed."""
-    values = {"campaign": book.id, "n": wanted, "worker": book.optional_digest(worker)}
-    attempt, queue = (_TRY_QUEUE, _QUEUE) if worker is None else (_TRY_WORKER_QUEUE, _WORKER_QUEUE)
-    found = attempt.rows(connection, **values)
-    if len(found) < wanted and len(queue.rows(connection, **values)) > len(found):
-        raise BusyError
-    return found
+class _Queue:
+    """The arms that are next, for anybody or for one worker."""
+
+    def __init__(self, book: Book, n: int, worker: str | None) -> None:
+        self._attempt, self._all = (_TRY_QUEUE, _QUEUE) if worker is None else (_TRY_WORKER_QUEUE, _WORKER_QUEUE)
+        self._values: dict[str, Any] = {"campaign": book.id, "n": n, "worker": book.optional_digest(worker)}
+
+    def send(self, connection: Connection) -> Answer:
+        """Ask for the first n and lock them, passing over those that another transaction holds."""
+        return self._attempt.send(connection, **self._values)
+
+    def receive(self, connection: Connection, answer: Answer, wanted: int) -> list[Row]:
+        """Return what was asked for; raise BusyError if an arm was passed over while ``wanted`` are needed."""
+        found = answer.rows()
+        if len(found) < wanted and len(self._all.rows(connection, **self._values)) > len(found):
+            raise BusyError
+        return found
 
 
 def _choose(
@@ -216,14 +229,13 @@ def abandon(store: Store, book: Book, pull: Pull | str) -> None:
 
 
 def _abandon(connection: Connection, book: Book, key: PullKey) -> None:
-    row = _lock_one(connection, book, key)
+    row, arm = _lock_one(connection, book, key)
     if row.state == TOLD:
         raise ConflictError(f"pull {book.pull_id(key)} has its reward already; it cannot be abandoned")
     if row.state == ABANDONED:
         return
     end_pulls(connection, ABANDONED, [(row.number, None)])
     if row.state == LEASED:
-        arm = lock_arms(connection, [row.arm])[row.arm]
         arm.in_flight -= 1
         lease_arms(connection, book, [arm])
         add(connection, book, leased=-1)
@@ -238,16 +250,17 @@ def extend(store: Store, book: Book, now: float, pull: Pull | str, lease: float)
 
 
 def _extend(connection: Connection, book: Book, key: PullKey, until: float) -> None:
-    row = _lock_one(connection, book, key)
+    row, _ = _lock_one(connection, book, key)
     if row.state != LEASED:
         was = {TOLD: "has its reward", ABANDONED: "was abandoned", EXPIRED: "has lost its lease"}[row.state]
         raise ConflictError(f"pull {book.pull_id(key)} {was}; only a pull in flight can be extended")
     _EXTEND.run(connection, ("until", "pull"), [(until, row.number)])
 
 
-def _lock_one(connection: Connection, book: Book, key: PullKey) -> PullRow:
-    row = lock_pulls(connection, [key]).get(key)
+def _lock_one(connection: Connection, book: Book, key: PullKey) -> tuple[PullRow, Arm]:
+    rows, arms = lock_pulls(connection, [key])
+    row = rows.get(key)
     if row is None or row.state == OBSERVED:
         counter(connection, book, "numbered")
         raise book.no_pull(book.pull_id(key))
-    return row
+    return row, arms[row.arm]

@@ -22,7 +22,7 @@ _KEYED = PreparedForEach(
 )
 _OWN = PreparedForEach(
     lambda numbers: select(pulls.c.number, pulls.c.arm, pulls.c.reward).where(
-        pulls.c.number.in_(numbers), pulls.c.state == TOLD
+        pulls.c.number.in_(numbers), (pulls.c.state == TOLD) | (pulls.c.state == OBSERVED)
     )
 )
 

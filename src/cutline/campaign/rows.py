@@ -5,7 +5,7 @@ transactions wait for each other. The exception is ask, which takes the campaign
 pulls that another transaction holds (SKIP LOCKED), and so never waits while it holds the campaign.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -99,10 +99,12 @@ def try_arms(connection: Connection, numbers: Iterable[int]) -> dict[int, Arm]:
     return {row[0]: Arm(*row) for row in rows}
 
 
-def lock_pulls(connection: Connection, keys: Iterable[PullKey]) -> dict[PullKey, PullRow]:
-    """Return the pulls of these numbers, locked, waiting for each."""
-    rows = _LOCK_PULLS.rows(connection, sorted({number for number, _ in keys}))
-    return {row[:2]: PullRow._make(row) for row in rows}
+def lock_pulls(connection: Connection, keys: Collection[PullKey]) -> tuple[dict[PullKey, PullRow], dict[int, Arm]]:
+    """Return the pulls of these numbers and their arms, locked, waiting for each."""
+    pulls_answer = _LOCK_PULLS.send(connection, sorted({number for number, _ in keys}))
+    arms_answer = _LOCK_ARMS.send(connection, sorted({arm for _, arm in keys}))
+    rows = {row[:2]: PullRow._make(row) for row in pulls_answer.rows()}
+    return rows, {row[0]: Arm(*row) for row in arms_answer.rows()}
 
 
 def write_arms(connection: Connection, book: Book, changed: Iterable[Arm]) -> int:

@@ -6,6 +6,7 @@ so only columns of whole numbers, floats, text and bytes may be involved.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Executable, bindparam
@@ -17,6 +18,21 @@ Row = tuple[Any, ...]
 _SIZES = (1, 32, 1024)
 
 
+@dataclass(slots=True)
+class Answer:
+    """What came back, or will come back, from a query."""
+
+    cursors: list[Any]
+
+    def rows(self) -> list[Row]:
+        """Wait for all rows."""
+        found: list[Row] = []
+        for cursor in self.cursors:
+            found += cursor.fetchall()
+            cursor.close()
+        return found
+
+
 class Prepared:
     """One statement for all databases."""
 
@@ -24,16 +40,17 @@ class Prepared:
         self._statement = statement
         self._compiled: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {}
 
-    def rows(self, connection: Connection, **values: Any) -> list[Row]:
-        """Run a query and return all rows."""
+    def send(self, connection: Connection, **values: Any) -> Answer:
+        """Run a query and return its answer; in a pipeline that has not come yet."""
         text, order, constants = self._for(connection)
         constants = {**constants, **values}
         cursor = connection.connection.cursor()
-        try:
-            cursor.execute(text, tuple([constants[name] for name in order]))
-            return list(cursor.fetchall())
-        finally:
-            cursor.close()
+        cursor.execute(text, tuple([constants[name] for name in order]))
+        return Answer([cursor])
+
+    def rows(self, connection: Connection, **values: Any) -> list[Row]:
+        """Run a query and return all rows."""
+        return self.send(connection, **values).rows()
 
     def run(self, connection: Connection, names: tuple[str, ...], rows: Sequence[Row]) -> None:
         """Run a change once for each row of parameters.
@@ -71,15 +88,18 @@ class PreparedForEach:
     def __init__(self, make: Callable[[list[BindParameter[Any]]], Executable]) -> None:
         self._statements = {size: Prepared(make([bindparam(f"value_{i}") for i in range(size)])) for size in _SIZES}
 
-    def rows(self, connection: Connection, wanted: Iterable[Any], **values: Any) -> list[Row]:
-        """Run the query, in pieces if the values are many, and return all rows, by piece."""
+    def send(self, connection: Connection, wanted: Iterable[Any]) -> Answer:
+        """Run the query, in pieces if the values are many, and return its answer."""
         items = list(wanted)
-        found: list[Row] = []
+        answer = Answer([])
         for start in range(0, len(items), _SIZES[-1]):
             piece = items[start : start + _SIZES[-1]]
             size = next(size for size in _SIZES if size >= len(piece))
             piece += piece[-1:] * (size - len(piece))
-            found += self._statements[size].rows(
-                connection, **values, **{f"value_{i}": value for i, value in enumerate(piece)}
-            )
-        return found
+            values = {f"value_{i}": value for i, value in enumerate(piece)}
+            answer.cursors += self._statements[size].send(connection, **values).cursors
+        return answer
+
+    def rows(self, connection: Connection, wanted: Iterable[Any]) -> list[Row]:
+        """Run the query and return all rows, piece by piece."""
+        return self.send(connection, wanted).rows()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
 from cutline.campaign.schema import HEAD, VERSION_TABLE
@@ -23,6 +23,12 @@ from cutline.errors import InvalidInputError, MissingDependencyError, NotFoundEr
 
 PATIENCE = 60.0
 """Seconds that a transaction waits for its turn before it gives up."""
+
+PAUSE = 5.0
+"""Seconds after which a connection to PostgreSQL is tried before it is used again."""
+
+_DEADLOCK = "40P01"
+"""PostgreSQL's code: it has ended one of two transactions that waited for each other, as a delete and a tell may."""
 
 T = TypeVar("T")
 
@@ -102,7 +108,11 @@ class Store:
                     if not (safe or self._sqlite):
                         connection.connection.cursor().execute("SET LOCAL synchronous_commit = off")
                     yield connection
+                    if pipelined and not self._sqlite:
+                        connection.connection.cursor().execute("COMMIT")  # still in the pipeline: one wait less
             except (DBAPIError, self._driver_error) as error:
+                if getattr(getattr(error, "orig", error), "sqlstate", None) == _DEADLOCK:
+                    raise BusyError from error
                 raise StoreError(f"{self.label}: {_one_line(error)}") from error
 
     def _pipeline(self, connection: Connection) -> AbstractContextManager[object]:
@@ -131,11 +141,13 @@ def _engine(url: str | PathLike[str] | None, create: bool) -> tuple[Engine, str]
     label = parsed.render_as_string(hide_password=True)
     if parsed.get_backend_name() == "postgresql":
         try:
-            return create_engine(parsed, paramstyle="format", max_overflow=-1, pool_pre_ping=True), label
+            engine = create_engine(parsed, paramstyle="format", max_overflow=-1)
         except ModuleNotFoundError:
             raise MissingDependencyError(
                 "campaigns on PostgreSQL need psycopg; install it with: pip install 'cutline[postgres]'"
             ) from None
+        event.listen(engine, "checkout", _ping_after_a_pause)
+        return engine, label
     path = parsed.database
     if path and not path.startswith("file:"):
         label = path
@@ -174,6 +186,19 @@ def _prepare_sqlite(connection: Any, _: object) -> None:
     for pragma in ("journal_mode=WAL", "cache_size=-65536"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _ping_after_a_pause(connection: Any, record: Any, _: object) -> None:
+    """Have a connection replaced that the server has dropped meanwhile."""
+    now = time.monotonic()
+    if now - record.info.get("used", now) > PAUSE:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1")
+            connection.rollback()
+        except connection.Error:
+            raise DisconnectionError from None
+    record.info["used"] = now
 
 
 def _begin_sqlite(connection: Connection) -> None:

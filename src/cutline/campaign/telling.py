@@ -7,7 +7,7 @@ from sqlalchemy import Connection, bindparam, select
 
 from cutline.campaign.books import Book, PullKey, add, counter
 from cutline.campaign.records import Pull
-from cutline.campaign.rows import Arm, PullRow, end_pulls, lock_arms, lock_pulls, write_arms
+from cutline.campaign.rows import Arm, PullRow, end_pulls, lock_pulls, write_arms
 from cutline.campaign.rules import to_units, written
 from cutline.campaign.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, pulls
 from cutline.campaign.statements import Prepared
@@ -35,11 +35,10 @@ def tell(store: Store, book: Book, rewards: Iterable[tuple[Pull | str, Any]]) ->
 
 def record(connection: Connection, book: Book, told: dict[PullKey, int]) -> int:
     """Record rewards in billionths by pull; return how many are new."""
-    rows = lock_pulls(connection, told)
+    rows, arms = lock_pulls(connection, told)
     new = [item for item in told.items() if _is_new(connection, book, rows.get(item[0]), *item)]
     if not new:
         return 0
-    arms = lock_arms(connection, {arm for (_, arm), _ in new})
     late: list[PullRow] = []
     for key, units in new:
         row = rows[key]
@@ -51,7 +50,8 @@ def record(connection: Connection, book: Book, told: dict[PullKey, int]) -> int:
             late.append(row)
         arm.take(units)
     end_pulls(connection, TOLD, [(number, units) for (number, _), units in new])
-    doubt = write_arms(connection, book, arms.values())
+    changed = {arm for (_, arm), _ in new}
+    doubt = write_arms(connection, book, [arm for number, arm in arms.items() if number in changed])
     if add(connection, book, told=len(new), leased=len(late) - len(new), doubt=doubt, late=len(late)) is None:
         raise _place_gone(book, late[0], "the rest of the budget is told or in flight")
     return len(new)
