@@ -24,7 +24,7 @@ from cutline.simulation.simulate import available_cores
 
 REPORT = Path(__file__).parents[1] / "docs" / "performance.md"
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
-SECONDS = 0.4
+SECONDS = 0.25
 
 
 def pulls_per_second(policy: Policy, problem: Problem, budgets: list[int], engine: str) -> tuple[float, float]:
