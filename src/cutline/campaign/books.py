@@ -10,7 +10,7 @@ from cutline.campaign.records import Reason, Status
 from cutline.campaign.rules import CLOSED, DOUBT, Rules
 from cutline.campaign.schema import STRIDE, arms, campaigns, digest, pulls
 from cutline.campaign.settings import Settings
-from cutline.campaign.statements import Prepared
+from cutline.campaign.statements import Answer, Prepared
 from cutline.campaign.store import Store
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.policies import parse
@@ -181,19 +181,14 @@ def add(
     seen: int = 0,
     doubt: int = 0,
     late: int = 0,
-) -> int | None:
-    """Add to the counters; return the number of the last pull there is.
+) -> Answer:
+    """Add to the counters; the answer is the number of the last pull there is, in one row.
 
-    If the budget has no room for ``late`` more pulls, return None, having changed nothing.
-
-    This is the last thing that a tell waits for, so that tells of different arms hold each other up only here.
+    There is no row, and nothing has changed, if the budget has no room for ``late`` more pulls or the campaign has been
+    deleted. This is the last thing that a tell waits for, so that tells of different arms hold each other up only here.
     """
     values = {"told": told, "leased": leased, "new": new, "seen": seen, "more_doubt": doubt, "late": late}
-    rows = _ADD.rows(connection, campaign=book.id, **values)
-    if not rows:
-        counter(connection, book, "spent")
-        return None
-    return int(rows[0][0])
+    return _ADD.send(connection, campaign=book.id, **values)
 
 
 def counter(connection: Connection, book: Book, column: str) -> int:

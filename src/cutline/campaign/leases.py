@@ -219,7 +219,7 @@ def _sweep(connection: Connection, book: Book, now: float) -> int:
 
 def _add_leases(connection: Connection, book: Book, leased: int, new: int) -> None:
     if leased or new:
-        add(connection, book, leased=leased, new=new)
+        add(connection, book, leased=leased, new=new).ignore()
 
 
 def abandon(store: Store, book: Book, pull: Pull | str) -> None:
@@ -238,7 +238,7 @@ def _abandon(connection: Connection, book: Book, key: PullKey) -> None:
     if row.state == LEASED:
         arm.in_flight -= 1
         lease_arms(connection, book, [arm])
-        add(connection, book, leased=-1)
+        add(connection, book, leased=-1).ignore()
 
 
 def extend(store: Store, book: Book, now: float, pull: Pull | str, lease: float) -> float:

@@ -76,8 +76,10 @@ def _observe(connection: Connection, book: Book, observations: list[Observation]
         locked[seen.arm].take(seen.reward)
     changed = {seen.arm for seen in new}
     doubt = write_arms(connection, book, [arm for number, arm in locked.items() if number in changed])
-    last = add(connection, book, new=len(new), seen=len(new), doubt=doubt)
-    assert last is not None
+    counted = add(connection, book, new=len(new), seen=len(new), doubt=doubt).rows()
+    if not counted:
+        raise book.gone()
+    last = counted[0][0]
     rows: list[tuple[Any, ...]] = []
     for number, seen in enumerate(new, book.base + last - len(new) + 1):
         who, key = book.optional_digest(seen.worker), book.optional_digest(seen.key)

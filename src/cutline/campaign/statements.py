@@ -32,6 +32,11 @@ class Answer:
             cursor.close()
         return found
 
+    def ignore(self) -> None:
+        """Do not wait for them."""
+        for cursor in self.cursors:
+            cursor.close()
+
 
 class Prepared:
     """One statement for all databases."""

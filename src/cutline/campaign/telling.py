@@ -52,7 +52,10 @@ def record(connection: Connection, book: Book, told: dict[PullKey, int]) -> int:
     end_pulls(connection, TOLD, [(number, units) for (number, _), units in new])
     changed = {arm for (_, arm), _ in new}
     doubt = write_arms(connection, book, [arm for number, arm in arms.items() if number in changed])
-    if add(connection, book, told=len(new), leased=len(late) - len(new), doubt=doubt, late=len(late)) is None:
+    counted = add(connection, book, told=len(new), leased=len(late) - len(new), doubt=doubt, late=len(late))
+    if not late:
+        counted.ignore()
+    elif not counted.rows():
         raise _place_gone(book, late[0], "the rest of the budget is told or in flight")
     return len(new)
 
