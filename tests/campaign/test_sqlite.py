@@ -170,15 +170,15 @@ PLANS = [
     ("_MINE", leases._WORKER_QUEUE, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
     ("_HAS_AGAIN", telling._HAS_AGAIN, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
     ("_STATUS", Prepared(books._STATUS), "COVERING INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
-    ("_ALL", Prepared(decisions._ALL), "PRIMARY KEY (number>? AND number<?)"),
-    ("_RESULTS", Prepared(decisions._RESULTS), "PRIMARY KEY (number>? AND number<?)"),
+    ("_ALL", Prepared(decisions._ALL), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+    ("_RESULTS", Prepared(decisions._RESULTS), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     *(
         (f"{name} {size}", statement, how)
         for name, many, how in (
-            ("_LOCK_ARMS", rows._LOCK_ARMS, "PRIMARY KEY (number=?)"),
-            ("_TRY_ARMS", rows._TRY_ARMS, "PRIMARY KEY (number=?)"),
-            ("_LOCK_PULLS", rows._LOCK_PULLS, "PRIMARY KEY (number=?)"),
-            ("_OWN", observing._OWN, "PRIMARY KEY (number=?)"),
+            ("_LOCK_ARMS", rows._LOCK_ARMS, "INTEGER PRIMARY KEY (rowid=?)"),
+            ("_TRY_ARMS", rows._TRY_ARMS, "INTEGER PRIMARY KEY (rowid=?)"),
+            ("_LOCK_PULLS", rows._LOCK_PULLS, "INTEGER PRIMARY KEY (rowid=?)"),
+            ("_OWN", observing._OWN, "INTEGER PRIMARY KEY (rowid=?)"),
             ("_NAMED", observing._NAMED, "COVERING INDEX cutline_arms_name (name_digest=?)"),
             ("_KEYED", observing._KEYED, "INDEX cutline_pulls_key (key_digest=?)"),
         )

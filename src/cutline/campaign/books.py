@@ -1,5 +1,6 @@
 """A campaign's own row: what never changes (a Book) and the counters."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -10,7 +11,7 @@ from cutline.campaign.records import Reason, Status
 from cutline.campaign.rules import CLOSED, DOUBT, Rules
 from cutline.campaign.schema import STRIDE, arms, campaigns, digest, pulls
 from cutline.campaign.settings import Settings
-from cutline.campaign.statements import Answer, Prepared
+from cutline.campaign.statements import Prepared
 from cutline.campaign.store import Store
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.policies import parse
@@ -31,14 +32,14 @@ _STATUS = select(
     .label("open_arm"),
 ).where(campaigns.c.id == bindparam("campaign"))
 
-_ADD = Prepared(
+ADD = Prepared(
     update(campaigns)
     .where(
         campaigns.c.id == bindparam("campaign"),
         campaigns.c.spent + campaigns.c.in_flight + bindparam("late") <= campaigns.c.budget,
     )
     .values(
-        numbered=campaigns.c.numbered + bindparam("new"),
+        numbered=campaigns.c.numbered + bindparam("more_numbered"),
         spent=campaigns.c.spent + bindparam("told"),
         in_flight=campaigns.c.in_flight + bindparam("leased"),
         observed=campaigns.c.observed + bindparam("seen"),
@@ -71,7 +72,7 @@ class Book:
         """The arithmetic that the settings ask for."""
         return Rules(self.settings)
 
-    @property
+    @cached_property
     def base(self) -> int:
         """What the numbers of its arms and pulls are counted from."""
         return self.id * STRIDE
@@ -102,11 +103,12 @@ class Book:
 
     def own_key(self, pull_id: str) -> PullKey | None:
         """Read the id of a pull of this campaign; return None for any other text."""
-        token, *numbers = pull_id.split("-")
-        mine = token == self.token and len(numbers) == 2
-        if not (mine and all(part.isascii() and part.isdigit() and len(part) < 13 for part in numbers)):
-            return None
-        return self.base + int(numbers[0]), self.base + int(numbers[1])
+        match = self._id.fullmatch(pull_id)
+        return None if match is None else (self.base + int(match[1]), self.base + int(match[2]))
+
+    @cached_property
+    def _id(self) -> re.Pattern[str]:
+        return re.compile(self.token + "-([0-9]{1,12})-([0-9]{1,12})")
 
     def no_pull(self, pull: Any) -> NotFoundError:
         """The error to raise for a pull that this campaign has not leased."""
@@ -171,24 +173,17 @@ def why_finished(book: Book, spent: int, doubt: int) -> Reason | None:
     return Reason.BUDGET_SPENT if spent >= book.settings.budget else None
 
 
-def add(
-    connection: Connection,
-    book: Book,
-    *,
-    told: int = 0,
-    leased: int = 0,
-    new: int = 0,
-    seen: int = 0,
-    doubt: int = 0,
-    late: int = 0,
-) -> Answer:
-    """Add to the counters; the answer is the number of the last pull there is, in one row.
+def sums(
+    book: Book, *, told: int = 0, leased: int = 0, new: int = 0, seen: int = 0, doubt: int = 0, late: int = 0
+) -> dict[str, int]:
+    """Return the parameters with which ADD adds to the counters of a campaign.
 
-    There is no row, and nothing has changed, if the budget has no room for ``late`` more pulls or the campaign has been
-    deleted. This is the last thing that a tell waits for, so that tells of different arms hold each other up only here.
+    Its answer is one row, the number of the last pull there is. There is none, and nothing has changed, if the budget
+    has no room for ``late`` more pulls, or the campaign has been deleted. It is the last thing that a tell waits for,
+    so that tells of different arms hold each other up only there.
     """
-    values = {"told": told, "leased": leased, "new": new, "seen": seen, "more_doubt": doubt, "late": late}
-    return _ADD.send(connection, campaign=book.id, **values)
+    values = {"told": told, "leased": leased, "more_numbered": new, "seen": seen, "more_doubt": doubt, "late": late}
+    return {"campaign": book.id, **values}
 
 
 def counter(connection: Connection, book: Book, column: str) -> int:

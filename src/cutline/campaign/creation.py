@@ -28,8 +28,7 @@ MOST_ARMS = 9_000_000
 
 _BATCH = 10_000
 
-_NEW_ARM = Prepared(insert(arms))
-_NEW_ARM_ORDER = tuple(column.name for column in arms.columns)
+_NEW_ARM = Prepared(insert(arms), tuple(column.name for column in arms.columns))
 
 
 def create(store: Store, name: str, given: Arms, settings: Settings) -> Book:
@@ -75,7 +74,7 @@ def _fill(connection: Connection, book: Book, given: Arms) -> int:
         (number, book.id, arm, book.digest(arm), payload, draw(63), 0, 0, 0, index, doubt)
         for number, (arm, payload) in itertools.islice(numbered, _BATCH)
     ]:
-        _NEW_ARM.run(connection, _NEW_ARM_ORDER, rows)
+        _NEW_ARM.run(connection, rows)
         count += len(rows)
         if count > MOST_ARMS:
             raise InvalidInputError(f"more than {MOST_ARMS:,} arms; a campaign has at most that many")

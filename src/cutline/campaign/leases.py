@@ -7,16 +7,16 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select, update
 
-from cutline.campaign.books import Book, PullKey, add, counter, why_finished
+from cutline.campaign.books import ADD, Book, PullKey, counter, sums, why_finished
 from cutline.campaign.records import Pull, Pulls, Reason
 from cutline.campaign.rows import (
     Arm,
+    Level,
     PullRow,
     check_text,
-    end_pulls,
-    lease_arms,
+    lease_pulls,
     lock_pulls,
-    new_pulls,
+    return_pulls,
     try_arms,
 )
 from cutline.campaign.rules import CLOSED
@@ -65,7 +65,6 @@ def _queue(condition: Any) -> Select[Any]:
             arms.c.pulls,
             arms.c.total,
             arms.c.in_flight,
-            arms.c.doubt,
             arms.c.name,
             arms.c.payload,
         )
@@ -75,7 +74,7 @@ def _queue(condition: Any) -> Select[Any]:
     )
 
 
-_NAME = 7
+_NAME = 6
 """Where the arm's id stands in a row of the queue."""
 
 _FOR_ANYBODY = _queue([])
@@ -85,7 +84,10 @@ _WORKER_QUEUE = Prepared(_FOR_WORKER)
 _TRY_QUEUE = Prepared(_FOR_ANYBODY.with_for_update(key_share=True, skip_locked=True))
 _TRY_WORKER_QUEUE = Prepared(_FOR_WORKER.with_for_update(key_share=True, skip_locked=True, of=arms))
 
-_EXTEND = Prepared(update(pulls).where(pulls.c.number == bindparam("pull")).values(expires=bindparam("until")))
+_EXTEND = Prepared(
+    update(pulls).where(pulls.c.number == bindparam("pull")).values(expires=bindparam("until")),
+    ("until", "pull"),
+)
 
 
 def ask(
@@ -132,22 +134,19 @@ def _ask(
     finished = why_finished(book, spent, doubt)
     room = book.settings.budget - spent - in_flight
     if finished or room <= 0:
-        _add_leases(connection, book, -back, 0)
+        ADD.send(connection, **sums(book, leased=-back)).ignore()
         return Pulls((), finished or Reason.ALL_IN_FLIGHT)
     wanted = min(n, room)
     found = queue.receive(connection, candidates, wanted + len(without))
-    chosen, changed = _choose(book, [row for row in found if row[_NAME] not in without], wanted, only_once)
+    chosen, levels = _choose(book, [row for row in found if row[_NAME] not in without], wanted, only_once)
+    who = book.optional_digest(worker)
     leased = []
     made = []
-    worker_digest = book.optional_digest(worker)
     for number, (arm, name, payload) in enumerate(chosen, book.base + numbered + 1):
-        leased.append(
-            Pull(book.pull_id((number, arm)), name, None if payload is None else json.loads(payload), worker, until)
-        )
-        made.append((number, book.id, arm, LEASED, until, None, worker, worker_digest, None, None))
-    new_pulls(connection, made)
-    lease_arms(connection, book, changed)
-    _add_leases(connection, book, len(chosen) - back, len(chosen))
+        data = None if payload is None else json.loads(payload)
+        leased.append(Pull(book.pull_id((number, arm)), name, data, worker, until))
+        made.append((number, book.id, arm, LEASED, until, worker, who))
+    lease_pulls(connection, book, made, levels, back)
     if len(chosen) == n:
         return Pulls(leased, None)
     full = len(chosen) == wanted  # it is the budget that has no more
@@ -175,8 +174,8 @@ class _Queue:
 
 def _choose(
     book: Book, candidates: list[Row], wanted: int, only_once: bool
-) -> tuple[list[tuple[int, str, str | None]], list[Arm]]:
-    """Choose as by asks for one pull after the other; return (number, name, payload) of each, and the arms changed.
+) -> tuple[list[tuple[int, str, str | None]], list[Level]]:
+    """Choose as by asks for one pull after the other; return (number, name, payload) of each, and the arms' new levels.
 
     The first ``wanted`` arms of the queue are enough: what is chosen for the first time is always the next of them.
     """
@@ -184,18 +183,18 @@ def _choose(
     heap = list(candidates)  # the first three fields order it
     heapq.heapify(heap)
     chosen: list[tuple[int, str, str | None]] = []
-    changed: dict[int, Arm] = {}
+    levels: dict[int, Level] = {}
     while heap and len(chosen) < wanted:
-        _, position, number, told, total, in_flight, doubt, name, payload = heap[0]
+        _, position, number, told, total, in_flight, name, payload = heap[0]
         chosen.append((number, name, payload))
         in_flight += 1
-        changed[number] = Arm(number, told, total, in_flight, doubt)
-        level = CLOSED if only_once else index(told, total, in_flight)
-        if level < CLOSED:
-            heapq.heapreplace(heap, (level, position, number, told, total, in_flight, doubt, name, payload))
+        level = index(told, total, in_flight)
+        levels[number] = (in_flight, level, number)
+        if level < CLOSED and not only_once:
+            heapq.heapreplace(heap, (level, position, number, told, total, in_flight, name, payload))
         else:
             heapq.heappop(heap)
-    return chosen, list(changed.values())
+    return chosen, list(levels.values())
 
 
 def _why_short(connection: Connection, book: Book, in_flight: int) -> Reason:
@@ -212,14 +211,8 @@ def _sweep(connection: Connection, book: Book, now: float) -> int:
     back = [(number, arm) for number, arm in ended if arm in free]
     for _, arm in back:
         free[arm].in_flight -= 1
-    end_pulls(connection, EXPIRED, [(number, None) for number, _ in back])
-    lease_arms(connection, book, free.values())
+    return_pulls(connection, book, EXPIRED, [number for number, _ in back], free.values())
     return len(back)
-
-
-def _add_leases(connection: Connection, book: Book, leased: int, new: int) -> None:
-    if leased or new:
-        add(connection, book, leased=leased, new=new).ignore()
 
 
 def abandon(store: Store, book: Book, pull: Pull | str) -> None:
@@ -234,11 +227,9 @@ def _abandon(connection: Connection, book: Book, key: PullKey) -> None:
         raise ConflictError(f"pull {book.pull_id(key)} has its reward already; it cannot be abandoned")
     if row.state == ABANDONED:
         return
-    end_pulls(connection, ABANDONED, [(row.number, None)])
-    if row.state == LEASED:
-        arm.in_flight -= 1
-        lease_arms(connection, book, [arm])
-        add(connection, book, leased=-1).ignore()
+    arm.in_flight -= row.state == LEASED
+    return_pulls(connection, book, ABANDONED, [row.number], [arm])
+    ADD.send(connection, **sums(book, leased=-(row.state == LEASED))).ignore()
 
 
 def extend(store: Store, book: Book, now: float, pull: Pull | str, lease: float) -> float:
@@ -254,13 +245,13 @@ def _extend(connection: Connection, book: Book, key: PullKey, until: float) -> N
     if row.state != LEASED:
         was = {TOLD: "has its reward", ABANDONED: "was abandoned", EXPIRED: "has lost its lease"}[row.state]
         raise ConflictError(f"pull {book.pull_id(key)} {was}; only a pull in flight can be extended")
-    _EXTEND.run(connection, ("until", "pull"), [(until, row.number)])
+    _EXTEND.run(connection, [(until, row.number)])
 
 
 def _lock_one(connection: Connection, book: Book, key: PullKey) -> tuple[PullRow, Arm]:
     rows, arms = lock_pulls(connection, [key])
-    row = rows.get(key)
-    if row is None or row.state == OBSERVED:
+    row = rows.get(key[0])
+    if row is None or row.arm != key[1] or row.state == OBSERVED:
         counter(connection, book, "numbered")
         raise book.no_pull(book.pull_id(key))
     return row, arms[row.arm]

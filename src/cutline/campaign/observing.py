@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from cutline.campaign.books import Book, add, counter
+from cutline.campaign.books import Book, counter
 from cutline.campaign.records import Observation
-from cutline.campaign.rows import check_text, lock_arms, new_pulls, write_arms
+from cutline.campaign.rows import check_text, lock_arms, observe_pulls, seen_pulls
 from cutline.campaign.rules import to_units, written
 from cutline.campaign.schema import OBSERVED, TOLD, arms, pulls
 from cutline.campaign.statements import PreparedForEach
@@ -75,8 +75,8 @@ def _observe(connection: Connection, book: Book, observations: list[Observation]
     for seen in new:
         locked[seen.arm].take(seen.reward)
     changed = {seen.arm for seen in new}
-    doubt = write_arms(connection, book, [arm for number, arm in locked.items() if number in changed])
-    counted = add(connection, book, new=len(new), seen=len(new), doubt=doubt).rows()
+    taken = [arm for number, arm in locked.items() if number in changed]
+    counted = observe_pulls(connection, book, taken, len(new)).rows()
     if not counted:
         raise book.gone()
     last = counted[0][0]
@@ -84,7 +84,7 @@ def _observe(connection: Connection, book: Book, observations: list[Observation]
     for number, seen in enumerate(new, book.base + last - len(new) + 1):
         who, key = book.optional_digest(seen.worker), book.optional_digest(seen.key)
         rows.append((number, book.id, seen.arm, OBSERVED, None, seen.reward, seen.worker, who, seen.key, key))
-    new_pulls(connection, rows)
+    seen_pulls(connection, rows)
     return len(new)
 
 

@@ -31,8 +31,7 @@ class Reason(StrEnum):
         return self in (Reason.TARGET_REACHED, Reason.BUDGET_SPENT, Reason.ARMS_EXHAUSTED)
 
 
-@dataclass(frozen=True, slots=True)
-class Pull:
+class Pull(NamedTuple):
     """Leave to measure ``arm`` once, until ``expires`` (seconds since 1970 in UTC, as time.time() counts).
 
     ``id`` is text without spaces that any process can tell the reward with; ``payload`` is the arm's.

@@ -7,13 +7,13 @@ pulls that another transaction holds (SKIP LOCKED), and so never waits while it 
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, bindparam, insert, null, select, update
 
-from cutline.campaign.books import Book, PullKey
-from cutline.campaign.schema import arms, pulls
-from cutline.campaign.statements import Prepared, PreparedForEach
+from cutline.campaign.books import ADD, Book, PullKey, sums
+from cutline.campaign.schema import TOLD, arms, pulls
+from cutline.campaign.statements import Answer, Prepared, PreparedForEach
 from cutline.errors import InvalidInputError
 
 
@@ -31,6 +31,10 @@ class Arm:
         """Add a reward."""
         self.pulls += 1
         self.total += units
+
+
+Level: TypeAlias = tuple[int, float, int]
+"""The pulls in flight, the index and the number of an arm."""
 
 
 class PullRow(NamedTuple):
@@ -58,33 +62,34 @@ _LOCK_PULLS = PreparedForEach(
 
 _WRITE_ARM = Prepared(
     update(arms)
-    .where(arms.c.number == bindparam("arm"))
+    .where(arms.c.number == bindparam("which"))
     .values(
         pulls=bindparam("new_pulls"),
         total=bindparam("new_total"),
         in_flight=bindparam("new_in_flight"),
         index_value=bindparam("new_index"),
         doubt=bindparam("new_doubt"),
-    )
+    ),
+    ("new_pulls", "new_total", "new_in_flight", "new_index", "new_doubt", "which"),
 )
-_WRITE_ARM_ORDER = ("new_pulls", "new_total", "new_in_flight", "new_index", "new_doubt", "arm")
-
 _LEASE_ARM = Prepared(
     update(arms)
-    .where(arms.c.number == bindparam("arm"))
-    .values(in_flight=bindparam("new_in_flight"), index_value=bindparam("new_index"))
+    .where(arms.c.number == bindparam("which"))
+    .values(in_flight=bindparam("new_in_flight"), index_value=bindparam("new_index")),
+    ("new_in_flight", "new_index", "which"),
 )
-_LEASE_ARM_ORDER = ("new_in_flight", "new_index", "arm")
-
 _END_PULL = Prepared(
     update(pulls)
     .where(pulls.c.number == bindparam("pull"))
-    .values(state=bindparam("new_state"), expires=null(), reward=bindparam("new_reward"))
+    .values(state=bindparam("new_state"), expires=null(), reward=bindparam("new_reward")),
+    ("new_state", "new_reward", "pull"),
 )
-_END_PULL_ORDER = ("new_state", "new_reward", "pull")
-
-_NEW_PULL = Prepared(insert(pulls))
-_NEW_PULL_ORDER = tuple(column.name for column in pulls.columns)
+_NEW_PULL_COLUMNS = ("number", "campaign_id", "arm", "state", "expires", "worker", "worker_digest")
+_NEW_PULL = Prepared(
+    insert(pulls).values({name: bindparam(f"new_{name}") for name in _NEW_PULL_COLUMNS}),
+    tuple(f"new_{name}" for name in _NEW_PULL_COLUMNS),
+)
+_SEEN_PULL = Prepared(insert(pulls), tuple(column.name for column in pulls.columns))
 
 
 def lock_arms(connection: Connection, numbers: Iterable[int]) -> dict[int, Arm]:
@@ -99,16 +104,58 @@ def try_arms(connection: Connection, numbers: Iterable[int]) -> dict[int, Arm]:
     return {row[0]: Arm(*row) for row in rows}
 
 
-def lock_pulls(connection: Connection, keys: Collection[PullKey]) -> tuple[dict[PullKey, PullRow], dict[int, Arm]]:
-    """Return the pulls of these numbers and their arms, locked, waiting for each."""
+def lock_pulls(connection: Connection, keys: Collection[PullKey]) -> tuple[dict[int, PullRow], dict[int, Arm]]:
+    """Return by number the pulls of these numbers, and these arms, locked, waiting for each."""
     pulls_answer = _LOCK_PULLS.send(connection, sorted({number for number, _ in keys}))
     arms_answer = _LOCK_ARMS.send(connection, sorted({arm for _, arm in keys}))
-    rows = {row[:2]: PullRow._make(row) for row in pulls_answer.rows()}
+    rows = {row[0]: PullRow._make(row) for row in pulls_answer.rows()}
     return rows, {row[0]: Arm(*row) for row in arms_answer.rows()}
 
 
-def write_arms(connection: Connection, book: Book, changed: Iterable[Arm]) -> int:
-    """Write arms with new rewards, their index and their doubt; return by how much the sum of doubts has grown."""
+def tell_pulls(
+    connection: Connection, book: Book, told: list[tuple[int, int]], changed: Iterable[Arm], late: int
+) -> Answer:
+    """Write (number, reward) of pulls and the arms that took the rewards; return the answer of ADD."""
+    rows, doubt = _arm_rows(book, changed)
+    _END_PULL.run(connection, [(TOLD, reward, number) for number, reward in told])
+    _WRITE_ARM.run(connection, rows)
+    return ADD.send(connection, **sums(book, told=len(told), leased=late - len(told), doubt=doubt, late=late))
+
+
+def observe_pulls(connection: Connection, book: Book, changed: Iterable[Arm], seen: int) -> Answer:
+    """Write the arms that took ``seen`` rewards from elsewhere; return the answer of ADD."""
+    rows, doubt = _arm_rows(book, changed)
+    _WRITE_ARM.run(connection, rows)
+    return ADD.send(connection, **sums(book, new=seen, seen=seen, doubt=doubt))
+
+
+def lease_pulls(
+    connection: Connection, book: Book, made: list[tuple[Any, ...]], levels: list[Level], back: int
+) -> None:
+    """Insert pulls that are leased, and write the arms that they are of; ``back`` pulls have come back.
+
+    ``made`` holds their number, campaign, arm, state, end of the lease, worker, and the digest of that.
+    """
+    _NEW_PULL.run(connection, made)
+    _LEASE_ARM.run(connection, levels)
+    ADD.send(connection, **sums(book, leased=len(made) - back, new=len(made))).ignore()
+
+
+def return_pulls(connection: Connection, book: Book, state: int, numbers: list[int], changed: Iterable[Arm]) -> None:
+    """Write pulls that are in flight no more and have no reward, and the arms that they were of."""
+    _END_PULL.run(connection, [(state, None, number) for number in numbers])
+    index = book.rules.index
+    rows = [(arm.in_flight, index(arm.pulls, arm.total, arm.in_flight), arm.number) for arm in changed]
+    _LEASE_ARM.run(connection, rows)
+
+
+def seen_pulls(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
+    """Insert results from elsewhere: every column of the table, in its order."""
+    _SEEN_PULL.run(connection, rows)
+
+
+def _arm_rows(book: Book, changed: Iterable[Arm]) -> tuple[list[tuple[Any, ...]], int]:
+    """Return what to write of arms with new rewards, and by how much the sum of their doubts has grown."""
     index, doubt = book.rules.index, book.rules.doubt
     growth = 0
     rows = []
@@ -117,25 +164,7 @@ def write_arms(connection: Connection, book: Book, changed: Iterable[Arm]) -> in
         growth += new_doubt - arm.doubt
         new_index = index(arm.pulls, arm.total, arm.in_flight)
         rows.append((arm.pulls, arm.total, arm.in_flight, new_index, new_doubt, arm.number))
-    _WRITE_ARM.run(connection, _WRITE_ARM_ORDER, rows)
-    return growth
-
-
-def lease_arms(connection: Connection, book: Book, changed: Iterable[Arm]) -> None:
-    """Write arms that have other pulls in flight than before, and nothing else new."""
-    index = book.rules.index
-    rows = [(arm.in_flight, index(arm.pulls, arm.total, arm.in_flight), arm.number) for arm in changed]
-    _LEASE_ARM.run(connection, _LEASE_ARM_ORDER, rows)
-
-
-def end_pulls(connection: Connection, state: int, ended: Iterable[tuple[int, int | None]]) -> None:
-    """Write (number, reward) of pulls that are in flight no more."""
-    _END_PULL.run(connection, _END_PULL_ORDER, [(state, reward, number) for number, reward in ended])
-
-
-def new_pulls(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
-    """Insert pulls: every column of the table, in its order."""
-    _NEW_PULL.run(connection, _NEW_PULL_ORDER, rows)
+    return rows, growth
 
 
 def check_text(what: str, value: Any) -> str:

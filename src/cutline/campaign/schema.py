@@ -37,6 +37,8 @@ STRIDE = 2**40
 LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED = range(5)
 """The states of a pull. One whose lease has ended is EXPIRED from the next ask on."""
 
+_NUMBER = BigInteger().with_variant(Integer, "sqlite")  # INTEGER is what makes it SQLite's own row number
+
 metadata = MetaData()
 
 campaigns = Table(
@@ -66,7 +68,7 @@ campaigns = Table(
 arms = Table(
     "cutline_arms",
     metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", _NUMBER, primary_key=True, autoincrement=False),
     Column("campaign_id", Integer, nullable=False),
     Column("name", Text, nullable=False),
     Column("name_digest", LargeBinary, nullable=False),
@@ -77,7 +79,6 @@ arms = Table(
     Column("in_flight", BigInteger, nullable=False),
     Column("index_value", Double, nullable=False),
     Column("doubt", BigInteger, nullable=False),
-    sqlite_with_rowid=False,
 )
 Index("cutline_arms_name", arms.c.name_digest, unique=True)
 Index("cutline_arms_queue", arms.c.campaign_id, arms.c.index_value, arms.c.position, arms.c.number)
@@ -85,7 +86,7 @@ Index("cutline_arms_queue", arms.c.campaign_id, arms.c.index_value, arms.c.posit
 pulls = Table(
     "cutline_pulls",
     metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", _NUMBER, primary_key=True, autoincrement=False),
     Column("campaign_id", Integer, nullable=False),
     Column("arm", BigInteger, nullable=False),
     Column("state", SmallInteger, nullable=False),
@@ -95,7 +96,6 @@ pulls = Table(
     Column("worker_digest", LargeBinary),
     Column("key", Text),
     Column("key_digest", LargeBinary),
-    sqlite_with_rowid=False,
 )
 Index(
     "cutline_pulls_expires",

@@ -39,10 +39,14 @@ class Answer:
 
 
 class Prepared:
-    """One statement for all databases."""
+    """One statement for all databases.
 
-    def __init__(self, statement: Executable) -> None:
+    ``names`` says what a row of ``run`` holds, and must be the order in which the statement's text has its parameters.
+    """
+
+    def __init__(self, statement: Executable, names: tuple[str, ...] = ()) -> None:
         self._statement = statement
+        self._names = names
         self._compiled: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {}
 
     def send(self, connection: Connection, **values: Any) -> Answer:
@@ -57,13 +61,10 @@ class Prepared:
         """Run a query and return all rows."""
         return self.send(connection, **values).rows()
 
-    def run(self, connection: Connection, names: tuple[str, ...], rows: Sequence[Row]) -> None:
-        """Run a change once for each row of parameters.
-
-        ``names`` says what stands in a row, and must be the order in which the statement's text has them.
-        """
+    def run(self, connection: Connection, rows: Sequence[Row]) -> None:
+        """Run a change once for each row of parameters."""
         text, order, _ = self._for(connection)
-        assert names == order, f"{text} has {order}"
+        assert self._names == order, f"{text} has {order}"
         cursor = connection.connection.cursor()
         try:
             if len(rows) == 1:

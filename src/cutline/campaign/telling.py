@@ -5,11 +5,11 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
-from cutline.campaign.books import Book, PullKey, add, counter
+from cutline.campaign.books import Book, PullKey, counter
 from cutline.campaign.records import Pull
-from cutline.campaign.rows import Arm, PullRow, end_pulls, lock_pulls, write_arms
+from cutline.campaign.rows import Arm, PullRow, lock_pulls, tell_pulls
 from cutline.campaign.rules import to_units, written
-from cutline.campaign.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, pulls
+from cutline.campaign.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, pulls
 from cutline.campaign.statements import Prepared
 from cutline.campaign.store import Store
 from cutline.errors import ConflictError
@@ -36,23 +36,25 @@ def tell(store: Store, book: Book, rewards: Iterable[tuple[Pull | str, Any]]) ->
 def record(connection: Connection, book: Book, told: dict[PullKey, int]) -> int:
     """Record rewards in billionths by pull; return how many are new."""
     rows, arms = lock_pulls(connection, told)
-    new = [item for item in told.items() if _is_new(connection, book, rows.get(item[0]), *item)]
+    new: list[tuple[int, int]] = []
+    late: list[PullRow] = []
+    changed: dict[int, Arm] = {}
+    for key, units in told.items():
+        row = rows.get(key[0])
+        if row is None or row.arm != key[1] or row.state != LEASED:
+            if not _is_new(connection, book, row, key, units):
+                continue
+            assert row is not None
+            _check_late(connection, book, row, arms[row.arm], late)
+            late.append(row)
+            arms[row.arm].in_flight += 1
+        arm = changed[key[1]] = arms[key[1]]
+        arm.in_flight -= 1
+        arm.take(units)
+        new.append((key[0], units))
     if not new:
         return 0
-    late: list[PullRow] = []
-    for key, units in new:
-        row = rows[key]
-        arm = arms[row.arm]
-        if row.state == LEASED:
-            arm.in_flight -= 1
-        else:
-            _check_late(connection, book, row, arm, late)
-            late.append(row)
-        arm.take(units)
-    end_pulls(connection, TOLD, [(number, units) for (number, _), units in new])
-    changed = {arm for (_, arm), _ in new}
-    doubt = write_arms(connection, book, [arm for number, arm in arms.items() if number in changed])
-    counted = add(connection, book, told=len(new), leased=len(late) - len(new), doubt=doubt, late=len(late))
+    counted = tell_pulls(connection, book, new, changed.values(), len(late))
     if not late:
         counted.ignore()
     elif not counted.rows():
@@ -61,7 +63,8 @@ def record(connection: Connection, book: Book, told: dict[PullKey, int]) -> int:
 
 
 def _is_new(connection: Connection, book: Book, row: PullRow | None, key: PullKey, units: int) -> bool:
-    if row is None or row.state == OBSERVED:
+    """Say whether a pull that is not in flight takes the reward: late, or not at all as it has it."""
+    if row is None or row.arm != key[1] or row.state == OBSERVED:
         counter(connection, book, "numbered")
         raise book.no_pull(book.pull_id(key))
     if row.state == ABANDONED:

@@ -8,6 +8,7 @@ down_revision = None
 
 
 def upgrade() -> None:
+    number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
     op.create_table(
         "cutline_campaigns",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -32,7 +33,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "cutline_arms",
-        sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("number", number, primary_key=True, autoincrement=False),
         sa.Column("campaign_id", sa.Integer, nullable=False),
         sa.Column("name", sa.Text, nullable=False),
         sa.Column("name_digest", sa.LargeBinary, nullable=False),
@@ -43,13 +44,12 @@ def upgrade() -> None:
         sa.Column("in_flight", sa.BigInteger, nullable=False),
         sa.Column("index_value", sa.Double, nullable=False),
         sa.Column("doubt", sa.BigInteger, nullable=False),
-        sqlite_with_rowid=False,
     )
     op.create_index("cutline_arms_name", "cutline_arms", ["name_digest"], unique=True)
     op.create_index("cutline_arms_queue", "cutline_arms", ["campaign_id", "index_value", "position", "number"])
     op.create_table(
         "cutline_pulls",
-        sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("number", number, primary_key=True, autoincrement=False),
         sa.Column("campaign_id", sa.Integer, nullable=False),
         sa.Column("arm", sa.BigInteger, nullable=False),
         sa.Column("state", sa.SmallInteger, nullable=False),
@@ -59,7 +59,6 @@ def upgrade() -> None:
         sa.Column("worker_digest", sa.LargeBinary),
         sa.Column("key", sa.Text),
         sa.Column("key_digest", sa.LargeBinary),
-        sqlite_with_rowid=False,
     )
     for name, columns, where, unique in (
         ("cutline_pulls_expires", ["campaign_id", "expires"], "expires IS NOT NULL", False),
