@@ -36,6 +36,21 @@ def numbers(
     return callback
 
 
+policies_option = click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    default=("LSA", "Uniform"),
+    show_default=True,
+    metavar="NAME",
+    help="A policy such as LSA or 'APT(0.05)', see cutline policies; repeat it for more.",
+)
+means_file_option = click.option(
+    "--means-file", metavar="FILE", help="Read them from here: one a line, or a CSV column; - for standard input."
+)
+means_column_option = click.option(
+    "--means-column", metavar="NAME", help="Which column of the file; default: mean, or the only one."
+)
 jobs_option = click.option("--jobs", type=int, metavar="N", help="Threads to use; default: one for each core.")
 dask_option = click.option(
     "--dask", metavar="ADDRESS", help="Work on the Dask cluster with this scheduler instead, as in tcp://10.0.0.1:8786."

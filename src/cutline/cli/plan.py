@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cutline.cli._options import jobs_option, numbers, seed_option
+from cutline.cli._options import jobs_option, means_column_option, means_file_option, numbers, seed_option
 from cutline.cli._tables import as_json, format_option
 from cutline.errors import InvalidInputError
 
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     metavar="0.2,0.4,...",
     help="Guessed mean rewards, taken as true.",
 )
-@click.option(
-    "--means-file", metavar="FILE", help="Read them from here: one a line, or a CSV column; - for standard input."
-)
-@click.option("--means-column", metavar="NAME", help="Which column of the file; default: mean, or the only one.")
+@means_file_option
+@means_column_option
 @click.option("--pilot", metavar="FILE", help="Results of a first round: columns pulls and total, a line an arm.")
 @click.option(
     "--prior",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cutline.cli._options import jobs_option, numbers, seed_option
+from cutline.cli._options import jobs_option, numbers, policies_option, seed_option
 from cutline.cli._tables import as_json, number, table
 
 if TYPE_CHECKING:
@@ -22,15 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "--threshold", type=float, default=0.5, show_default=True, metavar="X", help="What the shares are held against."
 )
-@click.option(
-    "--policy",
-    "policies",
-    multiple=True,
-    default=("LSA", "Uniform"),
-    show_default=True,
-    metavar="NAME",
-    help="A policy such as LSA or 'APT(0.05)', see cutline policies; repeat it for more.",
-)
+@policies_option
 @click.option(
     "--budgets",
     callback=numbers(int, "a whole number", "100,200"),

@@ -1,13 +1,21 @@
 """cutline simulate: policies on the user's own problem."""
 
-import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from cutline.cli._options import dask_option, executor_of, jobs_option, numbers, seed_option
+from cutline.cli._options import (
+    dask_option,
+    executor_of,
+    jobs_option,
+    means_column_option,
+    means_file_option,
+    numbers,
+    policies_option,
+    seed_option,
+)
+from cutline.cli._tables import as_json, number, table
 from cutline.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -22,22 +30,12 @@ if TYPE_CHECKING:
     metavar="0.2,0.4,...",
     help="The arms' true mean rewards.",
 )
-@click.option(
-    "--means-file", metavar="FILE", help="Read them from here: one a line, or a CSV column; - for standard input."
-)
-@click.option("--means-column", metavar="NAME", help="Which column of the file; default: mean, or the only one.")
+@means_file_option
+@means_column_option
 @click.option(
     "--threshold", type=float, default=0.5, show_default=True, metavar="X", help="What the means are held against."
 )
-@click.option(
-    "--policy",
-    "policies",
-    multiple=True,
-    default=("LSA", "Uniform"),
-    show_default=True,
-    metavar="NAME",
-    help="A policy such as LSA or 'APT(0.05)', see cutline policies; repeat it for more.",
-)
+@policies_option
 @click.option(
     "--budgets",
     callback=numbers(int, "a whole number", "100,200"),
@@ -122,34 +120,12 @@ def _csv(curves: "RegretCurves") -> str:
 
 
 def _json(curves: "RegretCurves") -> str:
-    rows = [
-        {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
-        for row in curves.rows()
-    ]
-    return json.dumps(rows, indent=2, allow_nan=False) + "\n"
+    return as_json(curves.rows())
 
 
 def _table(curves: "RegretCurves") -> str:
-    rows = [
-        [
-            row["policy"],
-            f"{row['budget']:,}",
-            f"{row['runs']:,}",
-            f"{row['mean_errors']:.4f}",
-            _error(row["standard_error"]),
-        ]
-        for row in curves.rows()
-    ]
-    rows.insert(0, ["policy", "budget", "runs", "mean errors", "standard error"])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
-        "  ".join(
-            [row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _error(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.4f}"
+    rows = (
+        [name, f"{budget:,}", f"{runs:,}", number(mean), number(error)]
+        for name, budget, runs, mean, error in (row.values() for row in curves.rows())
+    )
+    return table(["policy", "budget", "runs", "mean errors", "standard error"], rows)

@@ -6,7 +6,8 @@ live campaign and the replay all call that one function. It is plain Python on f
 it can be compiled and can also be called as it is.
 
 Two numbers that are equal on paper must be equal as floats, else ties would be broken by rounding noise
-instead of by arm number. ``excess`` and ``settle`` see to that.
+instead of by arm number. ``excess`` and ``settle`` see to that for thresholds of up to six decimals; at others,
+such as 1/3, a tie between unlike records can still go to the last bit.
 """
 
 import math

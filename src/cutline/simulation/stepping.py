@@ -11,13 +11,26 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, kernel, with_parameters
+from cutline.compiled import compile_plain, jit, kernel, with_parameters
 from cutline.policies.policy import Policy, is_above
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state, reward_word
 from cutline.simulation.tournament import empty_tree, play_all_matches, rival_of, set_index
 
 _above = compile_plain(is_above)
 _ONE = np.uint64(1)
+
+
+@jit
+def count_errors(
+    means: NDArray[np.float64], threshold: float, pulls: NDArray[np.int64], totals: NDArray[np.int64]
+) -> int:
+    """Return how many arms are called wrongly; an arm without pulls is called below."""
+    wrong = 0
+    for arm in range(means.size):
+        above = pulls[arm] > 0 and _above(float(pulls[arm]), float(totals[arm]), threshold)
+        if above != (means[arm] >= threshold):
+            wrong += 1
+    return wrong
 
 
 @cache
@@ -87,13 +100,8 @@ def stepping_kernel(policy: type[Policy]) -> Callable[..., None]:
                     totals[current] = s
                     words[current] = word
                     set_index(tree, current, value)
-                wrong = 0
-                for arm in range(arms):
-                    above = pulls[arm] > 0 and _above(float(pulls[arm]), float(totals[arm]), threshold)
-                    if above != (means[arm] >= threshold):
-                        wrong += 1
-                    pulls_sum[look, arm] += pulls[arm]
-                    totals_sum[look, arm] += totals[arm]
-                errors[look, run] = wrong
+                errors[look, run] = count_errors(means, threshold, pulls, totals)
+                pulls_sum[look] += pulls
+                totals_sum[look] += totals
 
     return kernel(step)

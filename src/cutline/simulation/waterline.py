@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from cutline.compiled import compile_plain, jit, kernel
-from cutline.policies.policy import Policy, is_above
+from cutline.compiled import jit, kernel
+from cutline.policies.policy import Policy
 from cutline.simulation.climbing import climbing
 from cutline.simulation.rewards import arm_increment, arm_state, reward_word
+from cutline.simulation.stepping import count_errors
 from cutline.simulation.tournament import empty_tree
 
-_above = compile_plain(is_above)
 _PROBED_ARMS = 32
 _PROBED_PULLS = 8
 _MOST_LEVELS = 256
@@ -221,15 +221,9 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                                 place(means, problem, game, fine_notes[0][:, fine - 1], fine_notes[1][:, fine - 1])
                     finish(means, problem, sources, game, budgets[look] - played, skipped)
                     played = budgets[look]
-                    wrong = 0
-                    for arm in range(arms):
-                        n, s = game[0][arm], game[1][arm]
-                        above = n > 0 and _above(float(n), float(s), threshold)
-                        if above != (means[arm] >= threshold):
-                            wrong += 1
-                        pulls_sum[look, arm] += n
-                        totals_sum[look, arm] += s
-                    errors[look, run] = wrong
+                    errors[look, run] = count_errors(means, threshold, game[0], game[1])
+                    pulls_sum[look] += game[0]
+                    totals_sum[look] += game[1]
                     if look == 0:
                         reached = game[2][1][1]
                         low = reached if run == 0 else low + (reached - low) * (0.3 if reached < low else 0.02)

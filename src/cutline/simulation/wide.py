@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, kernel
-from cutline.policies.policy import Policy, is_above
+from cutline.compiled import kernel
+from cutline.policies.policy import Policy
 from cutline.simulation.chunks import Chunk, ChunkResult, parameter_table
 from cutline.simulation.climbing import climbing
 from cutline.simulation.rewards import arm_increment, arm_state, reward_word
+from cutline.simulation.stepping import count_errors
 from cutline.simulation.tournament import empty_tree
 from cutline.simulation.waterline import worth_a_sweep
 
-_above = compile_plain(is_above)
 _AIM = 0.8
 _FEWEST_ARMS = 20_000
 _SLICES_PER_WORKER = 2
@@ -142,15 +142,9 @@ def finishing_kernel(policy: type[Policy]) -> Callable[..., int]:
         )
         place(means, (threshold, parameters), game, records[0], records[1])
         finish(means, (threshold, parameters), (states, increments), game, left, skipped)
-        wrong = 0
-        for arm in range(arms):
-            n, s = game[0][arm], game[1][arm]
-            records[0][arm] = n
-            records[1][arm] = s
-            above = n > 0 and _above(float(n), float(s), threshold)
-            if above != (means[arm] >= threshold):
-                wrong += 1
-        return wrong
+        records[0][:] = game[0]
+        records[1][:] = game[1]
+        return count_errors(means, threshold, game[0], game[1])
 
     return kernel(last_pulls)
 
