@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import cutline
+from cutline import errors
 
 HEAVY = ("numba", "scipy", "matplotlib", "sqlalchemy", "rich", "fastapi", "distributed", "pandas")
 
@@ -34,6 +35,11 @@ def test_the_check_would_notice_the_compiler() -> None:
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(cutline, name).__name__ == name
     assert name in dir(cutline)
+
+
+def test_every_error_that_it_raises_can_be_caught_by_a_name_of_the_package() -> None:
+    raised = {error for error in vars(errors).values() if isinstance(error, type)}
+    assert raised == {item for name in cutline.__all__ if name.endswith("Error") for item in [getattr(cutline, name)]}
 
 
 def test_a_name_that_is_not_there_is_said_to_be_missing() -> None:

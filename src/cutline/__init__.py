@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cutline.campaign.campaign import Campaign, campaigns
-    from cutline.errors import CutlineError, InvalidInputError, NotFoundError
+    from cutline.errors import (
+        ConflictError,
+        CutlineError,
+        InvalidInputError,
+        MeasurementError,
+        MissingDependencyError,
+        NotFoundError,
+        OutOfMemoryError,
+        StoreError,
+    )
     from cutline.planning import Beliefs, Plan, plan
     from cutline.policies import Policy, parse
     from cutline.policies.apt import APT
@@ -25,17 +34,22 @@ _HOMES = {
     "APT": "policies.apt",
     "Beliefs": "planning",
     "Campaign": "campaign.campaign",
+    "ConflictError": "errors",
     "CutlineError": "errors",
     "GapOracle": "policies.oracle",
     "InvalidInputError": "errors",
     "LSA": "policies.lsa",
+    "MeasurementError": "errors",
+    "MissingDependencyError": "errors",
     "NotFoundError": "errors",
     "OptKG": "policies.opt_kg",
+    "OutOfMemoryError": "errors",
     "Plan": "planning",
     "Policy": "policies",
     "Problem": "problem",
     "RatioOracle": "policies.oracle",
     "RegretCurves": "simulation.curves",
+    "StoreError": "errors",
     "UCBE": "policies.ucbe",
     "Uniform": "policies.uniform",
     "campaigns": "campaign.campaign",
@@ -51,16 +65,21 @@ __all__ = [
     "UCBE",
     "Beliefs",
     "Campaign",
+    "ConflictError",
     "CutlineError",
     "GapOracle",
     "InvalidInputError",
+    "MeasurementError",
+    "MissingDependencyError",
     "NotFoundError",
     "OptKG",
+    "OutOfMemoryError",
     "Plan",
     "Policy",
     "Problem",
     "RatioOracle",
     "RegretCurves",
+    "StoreError",
     "Uniform",
     "campaigns",
     "parse",

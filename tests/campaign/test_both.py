@@ -8,7 +8,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from campaign_contract import STRANGE_IDS, Clock
+from campaign_contract.campaigns import STRANGE_IDS, Clock
 from cutline.campaign import migrations
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.schema import HEAD, VERSION_TABLE, metadata

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from campaign_contract import arms
+from campaign_contract.campaigns import arms
 from cutline.campaign import creation
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.settings import Settings, check_policy

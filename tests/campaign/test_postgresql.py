@@ -1,22 +1,25 @@
 """Campaigns on PostgreSQL."""
 
 import re
+import subprocess
+import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
+from pathlib import Path
 
 import psycopg
 import pytest
 from sqlalchemy import Connection
 
-from campaign_contract import CampaignContract, arms, asked, one
+from campaign_contract import CampaignContract, SharedCampaignContract
+from campaign_contract.campaigns import arms, asked, one
 from cutline.campaign import leases, observing, rows, store
-from cutline.campaign.campaign import Campaign
+from cutline.campaign.campaign import Campaign, campaigns
 from cutline.campaign.rows import lock_arms
 from cutline.campaign.statements import Prepared
 from cutline.errors import StoreError
-from ledger import dump, rows as query_rows
-from shared_campaign_contract import SharedCampaignContract
+from ledger import audit, dump, rows as query_rows
 
 
 class TestOnPostgreSQL(CampaignContract):
@@ -41,6 +44,85 @@ def test_a_read_only_database_is_an_error_and_stays_as_before(postgresql: str) -
                 with pytest.raises(StoreError, match="read-only transaction"):
                     use()
         assert dump(campaign) == before
+
+
+FULL = """
+CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN
+    RAISE EXCEPTION 'could not extend file "base/5/16384": No space left on device'
+    USING ERRCODE = 'disk_full', HINT = 'Check free disk space.';
+END $$
+"""
+"""What PostgreSQL raises where a file cannot grow."""
+
+WRITTEN = "TRIGGER full_disk BEFORE INSERT OR UPDATE ON {} FOR EACH ROW"
+COMMITTED = "CONSTRAINT TRIGGER full_disk AFTER INSERT OR UPDATE ON {} DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
+
+
+@pytest.mark.parametrize("when", [WRITTEN, COMMITTED], ids=["written", "committed"])
+@pytest.mark.parametrize("table", ["cutline_arms", "cutline_pulls", "cutline_campaigns"])
+def test_a_full_disk_is_an_error_in_one_line_and_leaves_the_database_as_before(
+    postgresql: str, table: str, when: str
+) -> None:
+    with Campaign.create(postgresql, "c", arms(3), 0.5, "LSA", 100) as campaign:
+        pull, other = campaign.ask(2)
+        before = dump(campaign)
+        uses = [
+            lambda: campaign.ask(3),
+            lambda: campaign.tell(pull, 1),
+            lambda: campaign.abandon(other),
+            lambda: campaign.observe_many([("arm 0", 1, None, f"key {i}") for i in range(5)]),
+        ]
+        with psycopg.connect(postgresql, autocommit=True) as server:
+            server.execute(FULL)
+            server.execute(f"CREATE {when.format(table)} EXECUTE FUNCTION full_disk()")
+            for use in uses:
+                with pytest.raises(StoreError) as caught:
+                    use()
+                assert str(caught.value).endswith(': could not extend file "base/5/16384": No space left on device')
+                assert "\n" not in str(caught.value)
+                assert dump(campaign) == before
+            server.execute(f"DROP TRIGGER full_disk ON {table}")
+        assert [len(uses[0]()), uses[1](), uses[2](), uses[3]()] == [3, True, None, 5]
+        audit(campaign)
+
+
+def test_a_full_disk_lets_no_command_say_more_than_one_line(postgresql: str, tmp_path: Path) -> None:
+    """In a process of its own: what a library logs counts."""
+    arms_file = tmp_path / "arms.txt"
+    arms_file.write_text("a\nb\n")
+    with Campaign.create(postgresql, "c", ["a", "b"], 0.5, "LSA", 100) as campaign:
+        pull = one(campaign)
+        before = dump(campaign)
+        with psycopg.connect(postgresql, autocommit=True) as server:
+            server.execute(FULL)
+            server.execute(f"CREATE {WRITTEN.format('cutline_arms')} EXECUTE FUNCTION full_disk()")
+            for words in (
+                ["tell", pull.id, "1"],
+                ["create", "--campaign", "d", "--arms", arms_file, "--threshold", "0.5", "--budget", "9"],
+            ):
+                command = [sys.executable, "-m", "cutline", "campaign", *words, "--db", postgresql]
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                assert (done.returncode, done.stdout) == (2, "")
+                assert done.stderr.startswith("cutline: postgresql+psycopg://")
+                assert done.stderr.endswith("No space left on device\n")
+                assert done.stderr.count("\n") == 1
+        assert dump(campaign) == before
+        assert [status.name for status in campaigns(postgresql)] == ["c"]
+
+
+def test_a_server_that_ends_a_connection_is_an_error_and_the_next_call_has_a_new_one(postgresql: str) -> None:
+    with Campaign.create(postgresql, "c", arms(3), 0.5, "LSA", 100) as campaign:
+        pull = one(campaign)
+        before = dump(campaign)
+        for use in (campaign.status, campaign.ask, lambda: campaign.tell(pull, 1)):
+            ((backend,),) = query_rows(campaign, "SELECT pg_backend_pid()")
+            with psycopg.connect(postgresql, autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 5000)", [backend])
+            with pytest.raises(StoreError, match="connection"):
+                use()
+            assert dump(campaign) == before
+        assert campaign.tell(pull, 1)
 
 
 def test_a_server_out_of_reach_is_an_error_in_one_line() -> None:

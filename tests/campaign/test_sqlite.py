@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from campaign_contract import CampaignContract, arms, one
+from campaign_contract import CampaignContract, SharedCampaignContract
+from campaign_contract.campaigns import arms, one
 from cutline.campaign import books, creation, decisions, leases, observing, rows, telling
 from cutline.campaign.campaign import Campaign, campaigns, delete
 from cutline.campaign.statements import Prepared
 from cutline.errors import InvalidInputError, NotFoundError, StoreError
 from ledger import audit, dump, rows as query_rows
-from shared_campaign_contract import SharedCampaignContract
 
 TERMS = (["a"], 0.5, "LSA", 10)
 

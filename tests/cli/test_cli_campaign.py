@@ -83,6 +83,19 @@ def test_a_campaign_from_ask_to_decisions(campaign: Run) -> None:
     assert [line for line in status.splitlines() if line.startswith("finished")] == ["finished          budget spent"]
 
 
+def test_what_was_done_can_be_read_by_a_program(campaign: Run) -> None:
+    settings = ("--arms", "arms.txt", "--threshold", "0.5", "--budget", "9", "--format", "json")
+    made = campaign("create", "--campaign", "other", *settings)
+    assert made.err == "campaign 'other' in x.db: 2 arms\n"
+    assert made.out == campaign("status", "--campaign", "other", "--format", "json").out
+    pull, other = (line.split("\t")[0] for line in campaign("ask", "-n", "2", "--campaign", "main").out.splitlines())
+    assert campaign("tell", "--campaign", "main", pull, "1").out == ""
+    told = campaign("tell", "--campaign", "main", pull, "1", other, "0", "--format", "json")
+    assert (json.loads(told.out), told.err) == ({"new": 1, "known": 1}, "1 told, 1 had been told already\n")
+    gone = campaign("delete", "--campaign", "other", "--yes", "--format", "json")
+    assert (json.loads(gone.out), gone.err) == ({"deleted": "other"}, "campaign 'other' deleted\n")
+
+
 def test_an_ask_says_why_it_gets_nothing_by_its_exit_status(campaign: Run) -> None:
     first = campaign("ask", "-n", "9", "--worker", "ann")
     assert (first.status, first.out.count("\n")) == (0, 2)

@@ -117,3 +117,7 @@ def test_what_cannot_be_written_is_refused_in_one_line(cutline: Run, arguments: 
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith(f"cutline: {message}")
     assert done.err.count("\n") == 1
+
+
+def test_the_help_has_an_example(cutline: Run) -> None:
+    assert "\n    cutline export observations --db labels.db --out results.csv\n" in cutline("export", "-h").out

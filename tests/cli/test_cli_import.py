@@ -82,6 +82,22 @@ def test_a_file_makes_a_campaign_and_the_same_file_again_is_no_news(
         assert (campaign.status().spent, campaign.status().left) == (0, 10)
 
 
+def test_what_was_done_can_be_read_by_a_program(cutline: Run) -> None:
+    Path("l.csv").write_text(CSV)
+    done = [cutline("import", "l.csv", "--db", "x.db", *NEW, "--format", "json") for _ in range(2)]
+    assert [json.loads(item.out) for item in done] == [
+        {"campaign": "main", "created": True, "new": 4, "known": 0},
+        {"campaign": "main", "created": False, "new": 0, "known": 4},
+    ]
+    assert done[1].err == "campaign 'main': nothing new; 4 were there already\n"
+
+
+def test_the_help_has_an_example(cutline: Run) -> None:
+    assert (
+        "\n    cutline import labels.csv --db labels.db --threshold 0.5 --budget 4000\n" in cutline("import", "-h").out
+    )
+
+
 def test_a_worker_and_task_is_the_same_result_in_any_file_and_order(cutline: Run) -> None:
     load(cutline, "l.csv", CSV, *NEW)
     more = "task,worker,label\n" + "".join(sorted(CSV.splitlines(keepends=True)[1:], reverse=True)) + "t2,bob,1\n"
@@ -160,6 +176,10 @@ def test_fifty_thousand_arms_in_one_import(cutline: Run) -> None:
         ),
         ("task,label,key\nt1,1,k\nt2,1,k\n", "the result with key 'k' is of another arm than 't2'"),
         ("task,yes,n\nt1,3,2\n", "l.csv, line 2: 3 yes of 2 labels"),
+        (
+            f"task,yes,n\nt1,3,{10**12}\n",
+            "l.csv: its totals are 1,000,000,000,000 labels, more than there is memory for",
+        ),
     ],
 )
 def test_a_bad_file_changes_nothing(cutline: Run, folder: Path, content: str, message: str) -> None:

@@ -227,28 +227,6 @@ def test_a_stop_ends_the_children_and_gives_back_what_was_in_flight(start: Run, 
 
 
 @pytest.mark.slow
-def test_a_run_killed_with_9_goes_on_with_nothing_lost_and_the_budget_kept(cutline: Run, start: Run) -> None:
-    Path("arms.txt").write_text("1\n2\n3\n")
-    given = arguments("--db", "x.db", "--jobs", "3", "--lease", "1", budget=15, command=SLOW)
-    told = 0
-    for _ in range(2):
-        process = start(*given)
-        wait_for(lambda before=told: spent() >= before + 4)
-        process.kill()
-        process.communicate()
-        assert spent() >= told + 4
-        told = spent()
-    with Campaign.open("x.db", "main") as campaign:
-        kept = [item.key for item in campaign.results()]
-        assert len(kept) == told < 15
-    assert cutline(*given).status == 0
-    with Campaign.open("x.db", "main") as campaign:
-        status = campaign.status()
-        assert (status.spent, status.in_flight, status.left) == (15, 0, 0)
-        assert {*kept} <= {item.key for item in campaign.results()}
-
-
-@pytest.mark.slow
 def test_two_runs_share_a_campaign(start: Run) -> None:
     Path("arms.txt").write_text("1\n2\n3\n")
     runs = [start(*arguments("--db", "x.db", "--jobs", "2", budget=12, command=SLOW)) for _ in range(2)]
@@ -283,3 +261,8 @@ def test_a_terminal_sees_a_bar_the_numbers_and_the_arms_nearest_to_the_line(tmp_
     assert re.search(r"spent \d of 6, in flight \d, left \d, expected errors \d\.\d\d", text)
     assert re.search(r"nearest to the line +pulls +mean +decision +wrong", text)
     assert "budget spent: spent 6 of 6" in text
+
+
+def test_the_help_has_an_example(cutline: Run) -> None:
+    example = "cutline run --arms tests.txt --threshold 0.99 --budget 2000 --jobs 8 --db flaky.db -- pytest -q {arm}"
+    assert f"\n    {example}\n" in cutline("run", "-h").out

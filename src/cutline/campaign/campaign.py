@@ -115,7 +115,7 @@ class Campaign:
         it has no rewards). A ``worker`` never gets an arm that it has, has answered or has abandoned, unless the
         campaign repeats workers; without a worker there is no such limit. The arms ``without`` are passed over, as if
         the worker had them. A lease that has ended gives its place in the budget back. Raises InvalidInputError unless
-        n >= 1 and lease > 0.
+        n >= 1 and lease > 0, and for an id alone in ``without``.
         """
         return leases.ask(self._store, self._book, self._clock(), n, worker, lease, without)
 
@@ -216,7 +216,10 @@ def campaigns(url: Url, clock: Callable[[], float] = time.time) -> list[Status]:
         return [books.status(store, book, clock()) for book in books.read_books(store)]
 
 
-def delete(url: Url, name: str) -> None:
-    """Delete a campaign and all that it holds; raise NotFoundError if there is none of that name."""
+def delete(url: Url, name: str, *, only_unused: bool = False) -> None:
+    """Delete a campaign and all that it holds; ``only_unused``: unless it has been asked or has results.
+
+    Raises NotFoundError if there is none of that name.
+    """
     with Store.connect(url, create=False) as store:
-        creation.delete(store, name)
+        creation.delete(store, name, only_unused)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, delete as delete_from, insert, select, update
+from sqlalchemy import Connection, delete as delete_from, insert, select, true, update
 from sqlalchemy.exc import IntegrityError
 
 from cutline.campaign.books import Book, check_name, read_book
@@ -130,12 +130,15 @@ def require_arms(store: Store, book: Book, given: Arms) -> None:
         raise ConflictError(f"arms: {next(iter(stored))!r} is missing")
 
 
-def delete(store: Store, name: str) -> None:
+def delete(store: Store, name: str, only_unused: bool) -> None:
     """Delete a campaign; see campaign.delete."""
     book = read_book(store, name)
+    unused = campaigns.c.numbered == 0 if only_unused else true()
 
     def work(connection: Connection) -> None:
-        connection.execute(delete_from(campaigns).where(campaigns.c.id == book.id))
+        deleted = connection.execute(delete_from(campaigns).where(campaigns.c.id == book.id, unused))
+        if deleted.rowcount == 0:
+            return
         for table in (pulls, arms):
             connection.execute(delete_from(table).where(table.c.number.between(book.base, book.base + STRIDE - 1)))
 

@@ -15,8 +15,12 @@ from typing import Any
 from cutline.campaign.campaign import Campaign, Url, delete
 from cutline.campaign.records import Observation
 from cutline.campaign.resume import resume
-from cutline.errors import InvalidInputError, NotFoundError
+from cutline.errors import InvalidInputError, NotFoundError, OutOfMemoryError
+from cutline.memory import available_memory
 from cutline.recorded.observations import Counts, Observations
+
+_BYTES = 800.0
+"""Memory that a label takes while it is imported."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,9 @@ def import_recorded(
     one that is there must have them already. ``source`` stands for the file's name in the identity of rows that need
     it, see above. ``settings``: see ``resume``. Totals are so many results of 1 and then of 0.
     Raises InvalidInputError with both lines for a worker's second label of a task unless workers repeat, and for rows
-    from standard input that need a source; NotFoundError for a task that is no arm; ConflictError for a result that is
-    there with another label; what ``resume`` raises. Then nothing is imported.
+    from standard input that need a source; OutOfMemoryError for totals beyond memory; NotFoundError for a task that is
+    no arm; ConflictError for a result that is there with another label; what ``resume`` raises. Then nothing is
+    imported.
     """
     arms = list(recorded.tasks)
     campaign, created = resume(url, name, arms, settings or {}, same_arms=False)
@@ -62,7 +67,7 @@ def import_recorded(
             raise _no_arm(campaign, recorded) or error from None
         except BaseException:
             if created:
-                delete(url, campaign.name)
+                delete(url, campaign.name, only_unused=True)  # somebody may be at work on it already
             raise
         return Imported(campaign.name, len(rows), new, created)
 
@@ -92,6 +97,12 @@ def _from_observations(recorded: Observations, source: str | None, repeat: bool)
 
 def _from_counts(recorded: Counts, source: str | None) -> Iterator[Observation]:
     origin = _source(recorded, source)
+    count = float(recorded.n.sum(dtype=float))
+    if count * _BYTES > available_memory():
+        raise OutOfMemoryError(
+            f"{recorded.source}: its totals are {count:,.0f} labels, more than there is memory for "
+            f"({count * _BYTES / 1e9:,.1f} GB); are they right?"
+        )
     for task, yes, n in zip(recorded.tasks, recorded.yes.tolist(), recorded.n.tolist(), strict=True):
         for label, count in ((1, yes), (0, n - yes)):
             for place in range(1, count + 1):

@@ -24,7 +24,7 @@ from cutline.campaign.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, 
 from cutline.campaign.settings import check_positive, check_whole
 from cutline.campaign.statements import Answer, Prepared, Row
 from cutline.campaign.store import BusyError, Store
-from cutline.errors import ConflictError
+from cutline.errors import ConflictError, InvalidInputError
 
 _COUNTERS = Prepared(
     select(
@@ -104,6 +104,8 @@ def ask(
     until = now + check_positive("lease", lease)
     if worker is not None:
         check_text("worker", worker)
+    if isinstance(without, str):
+        raise InvalidInputError(f"without is {without!r}; it must be a list of ids")
     return store.write(
         lambda connection: _ask(connection, book, now, n, worker, until, frozenset(without)), pipelined=True, safe=False
     )

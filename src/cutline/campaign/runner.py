@@ -81,7 +81,8 @@ def run(
     run with MeasurementError; "zero" is a reward of 0; "abandon" gives the pull back, uncounted, and after three
     times in a row the run leaves that arm alone. A run that is killed leaves its pulls in flight for up to ``lease``
     seconds.
-    ``watch`` is called after every result, and at least twice a second, with what went wrong or None.
+    ``watch`` is called after every result, and at least twice a second, with news (what went wrong, that the run waits
+    for others) or None.
 
     Ctrl-C (SIGINT, and SIGTERM and SIGHUP unless they are handled already) ends a Command with all that it has
     started, gives the pulls in flight back and raises KeyboardInterrupt; so does every other exception on its way
@@ -118,6 +119,7 @@ class _Run:
         self._running: dict[str, Pull] = {}
         self._crashes: Counter[str] = Counter()  # of each arm, since its last reward
         self._extended = time.monotonic()
+        self._waiting = False  # for others
 
     def play(self) -> RunReport:
         with _signals_as_events(self._events):
@@ -141,11 +143,16 @@ class _Run:
             thread.start()
         self._threads = [*filter(threading.Thread.is_alive, self._threads), *started]
         if self._running:
+            self._waiting = False
             return True
         if pulls.reason is not None and pulls.reason.finished:
             self._report.finished = pulls.reason
             return False
-        return self._campaign.status().in_flight > 0  # elsewhere: it may come back
+        elsewhere = self._campaign.status().in_flight
+        if elsewhere and not self._waiting:
+            self._watch(f"waiting for what others have in flight ({elsewhere:,}), until it is told or its leases end")
+        self._waiting = elsewhere > 0
+        return self._waiting
 
     def _measure_one(self, pull: Pull) -> None:
         reward, crash = 0.0, None

@@ -6,6 +6,7 @@ process. It is also on the disk, so that it survives a power failure, unless it 
 power are leases that end early, and that is not worth as much time as the rest of an ask and a tell together.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +32,9 @@ _DEADLOCK = "40P01"
 """PostgreSQL's code: it has ended one of two transactions that waited for each other, as a delete and a tell may."""
 
 T = TypeVar("T")
+
+# psycopg logs what fails in the wake of an error, and Python writes that to standard error if nobody listens
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 
 class BusyError(Exception):

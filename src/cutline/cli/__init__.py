@@ -44,7 +44,8 @@ def main() -> None:
     """Run the command line; exit status 0, 2 for bad input, 130 after Ctrl-C."""
     try:
         status = cutline.main(standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as where it is closed
+            sys.stdout.flush()
     except NoArgsIsHelpError as error:
         error.show()
         sys.exit(2)
@@ -55,10 +56,20 @@ def main() -> None:
         click.echo(f"cutline: {error}", err=True)
         sys.exit(2)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(1)
+    except OSError as error:
+        _drop_output()
+        what = "cannot write standard output" if error.filename is None else error.filename
+        click.echo(f"cutline: {what}: {error.strerror or error}", err=True)
+        sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("cutline: stopped", err=True)
         sys.stdout.flush()
         os._exit(130)  # at once: threads in the middle of a kernel are not waited for
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _drop_output() -> None:
+    """Let what standard output still holds go nowhere, or Python complains of it once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -21,6 +21,15 @@ name_option = click.option(
     "--campaign", "name", metavar="NAME", help="Which campaign; not needed where there is only one."
 )
 
+done_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="What was done, said on standard error; json writes it to standard output, too.",
+)
+
 
 def settings_options(command: Command) -> Command:
     """Add the options for what a campaign is made with; None where one is not given."""
@@ -54,6 +63,13 @@ def settings(values: dict[str, Any]) -> dict[str, Any]:
     """Return what ``settings_options`` were given, as ``resume`` and ``Campaign.create`` take it."""
     prior = values["prior"]
     return values | {"prior": None if prior is None else tuple(prior)}
+
+
+def say_done(text: str, done: dict[str, Any], form: str) -> None:
+    """Say what was done on standard error, and with the format json write it to standard output."""
+    click.echo(text, err=True)
+    if form == "json":
+        click.echo(as_json(done), nl=False)
 
 
 def show_decisions(decisions: "Sequence[Decision]", form: str) -> None:

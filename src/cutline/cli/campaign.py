@@ -5,7 +5,15 @@ from typing import Any
 
 import click
 
-from cutline.cli._campaigns import db_option, name_option, settings, settings_options, show_decisions
+from cutline.cli._campaigns import (
+    db_option,
+    done_option,
+    name_option,
+    say_done,
+    settings,
+    settings_options,
+    show_decisions,
+)
 from cutline.cli._tables import as_json, counted, format_option, number, table
 from cutline.errors import InvalidInputError
 
@@ -23,7 +31,8 @@ def command() -> None:
 @click.option("--campaign", "name", default="main", show_default=True, metavar="NAME", help="What to call it.")
 @click.option("--arms", "arms_file", required=True, metavar="FILE", help="One id a line; - for standard input.")
 @settings_options
-def create(db: str, name: str, arms_file: str, **options: Any) -> None:
+@done_option
+def create(db: str, name: str, arms_file: str, form: str, **options: Any) -> None:
     """Create a campaign, and the database where there is none; --threshold and --budget are needed.
 
     \b
@@ -32,6 +41,7 @@ def create(db: str, name: str, arms_file: str, **options: Any) -> None:
     """
     from cutline.campaign.arms_file import read_arms
     from cutline.campaign.campaign import Campaign
+    from cutline.campaign.exporting import status_row
     from cutline.campaign.resume import label
 
     given = {key: value for key, value in settings(options).items() if value is not None}
@@ -39,8 +49,9 @@ def create(db: str, name: str, arms_file: str, **options: Any) -> None:
         if needed not in given:
             raise InvalidInputError(f"--{needed} is missing")
     arms = read_arms(arms_file)
-    with Campaign.create(db, name, arms, **{"policy": "LSA"} | given):
-        click.echo(f"campaign {name!r} in {label(db)}: {counted(len(arms), 'arm')}", err=True)
+    with Campaign.create(db, name, arms, **{"policy": "LSA"} | given) as campaign:
+        row = status_row(campaign.status())
+    say_done(f"campaign {name!r} in {label(db)}: {counted(len(arms), 'arm')}", row, form)
 
 
 @command.command(name="list")
@@ -148,7 +159,8 @@ def ask(db: str, name: str | None, count: int, worker: str | None, lease: float,
 @db_option
 @name_option
 @click.argument("words", nargs=-1, required=True, metavar="PULL REWARD [PULL REWARD]...")
-def tell(db: str, name: str | None, words: tuple[str, ...]) -> None:
+@done_option
+def tell(db: str, name: str | None, words: tuple[str, ...], form: str) -> None:
     """Tell the reward of one pull or more: a number in [0, 1]. All are recorded, or none.
 
     \b
@@ -163,9 +175,8 @@ def tell(db: str, name: str | None, words: tuple[str, ...]) -> None:
     rewards = [(pull, read_reward(text)) for pull, text in zip(words[::2], words[1::2], strict=True)]
     with open_one(db, name) as campaign:
         new = campaign.tell_many(rewards)
-    click.echo(
-        f"{new} told" + (f", {len(rewards) - new} had been told already" if new < len(rewards) else ""), err=True
-    )
+    known = len(rewards) - new
+    say_done(f"{new} told" + (f", {known} had been told already" if known else ""), {"new": new, "known": known}, form)
 
 
 @command.command()
@@ -196,7 +207,8 @@ def decisions(db: str, name: str | None, nearest: int | None, confidence: float,
 @db_option
 @click.option("--campaign", "name", required=True, metavar="NAME", help="Which one; its name must be given here.")
 @click.option("--yes", is_flag=True, help="Do not ask whether to.")
-def delete(db: str, name: str, yes: bool) -> None:
+@done_option
+def delete(db: str, name: str, yes: bool, form: str) -> None:
     """Delete a campaign with all its results.
 
     \b
@@ -210,4 +222,4 @@ def delete(db: str, name: str, yes: bool) -> None:
             raise InvalidInputError("deleting cannot be undone; give --yes to do it without being asked")
         click.confirm(f"Delete campaign {name!r} with all its results?", abort=True, err=True)
     campaign.delete(db, name)
-    click.echo(f"campaign {name!r} deleted", err=True)
+    say_done(f"campaign {name!r} deleted", {"deleted": name}, form)

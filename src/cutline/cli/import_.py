@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from cutline.cli._campaigns import db_option, name_option, settings, settings_options
+from cutline.cli._campaigns import db_option, done_option, name_option, say_done, settings, settings_options
 from cutline.cli._tables import counted
 
 
@@ -22,11 +22,13 @@ from cutline.cli._tables import counted
     help="Name for rows without key and worker; default: the file's.",
 )
 @settings_options
+@done_option
 def command(
     file: str,
     db: str,
     name: str | None,
     source: str | None,
+    form: str,
     **options: Any,
 ) -> None:
     """Record the labels in a file as results of a campaign, each once; they cost no budget.
@@ -53,4 +55,5 @@ def command(
     found = counted(done.new, "new result") if done.new else "nothing new"
     there = "" if known == 0 else f"; {known:,} {'was' if known == 1 else 'were'} there already"
     made = f", made with {counted(len(recorded.tasks), 'arm')}" if done.created else ""
-    click.echo(f"campaign {done.name!r}{made}: {found}{there}", err=True)
+    row = {"campaign": done.name, "created": done.created, "new": done.new, "known": known}
+    say_done(f"campaign {done.name!r}{made}: {found}{there}", row, form)

@@ -1,0 +1,24 @@
+"""What holds for a campaign wherever it is kept: importable classes of tests, run on every store.
+
+A test of campaigns belongs to the file of what it is about; it runs on every store from the day it stands there.
+"""
+
+from campaign_contract.asking import Asking
+from campaign_contract.creating import Creating
+from campaign_contract.deciding import Deciding
+from campaign_contract.importing import Importing
+from campaign_contract.leasing import Leasing
+from campaign_contract.observing import Observing
+from campaign_contract.opening import Opening
+from campaign_contract.processes import Processes
+from campaign_contract.stopping import Stopping
+from campaign_contract.telling import Telling
+from campaign_contract.versions import Versions
+
+
+class CampaignContract(Asking, Telling, Leasing, Stopping, Observing, Deciding, Creating):
+    """Subclasses give a fixture ``url``: None, or that of an empty database."""
+
+
+class SharedCampaignContract(Opening, Importing, Processes, Versions):
+    """For databases that several processes share. Subclasses give a fixture ``url``: that of an empty database."""

@@ -1,0 +1,54 @@
+"""When a campaign has finished."""
+
+from collections import Counter
+
+import pytest
+
+from campaign_contract.campaigns import CampaignTests, Create, arms
+from cutline.campaign.records import Reason
+from ledger import dump
+
+
+class Stopping(CampaignTests):
+    def test_a_finished_campaign_says_so_however_often_it_is_asked(self, create: Create) -> None:
+        campaign = create(2, budget=3)
+        pulls = campaign.ask(5)
+        assert (len(pulls), pulls.reason) == (3, Reason.ALL_IN_FLIGHT)
+        assert campaign.ask().reason is Reason.ALL_IN_FLIGHT
+        campaign.tell_many([(pull, 1) for pull in pulls])
+        before = dump(campaign)
+        for _ in range(3):
+            assert (campaign.ask(), campaign.ask().reason) == ((), Reason.BUDGET_SPENT)
+        assert campaign.status().finished is Reason.BUDGET_SPENT
+        assert dump(campaign) == before
+
+    def test_as_many_pulls_as_asked_for_need_no_reason(self, create: Create) -> None:
+        assert create(3).ask(7).reason is None
+
+    def test_no_arm_gets_more_pulls_than_an_arm_may_have(self, create: Create) -> None:
+        campaign = create(3, max_pulls_per_arm=2)
+        pulls = campaign.ask(10)
+        assert Counter(pull.arm for pull in pulls) == Counter(dict.fromkeys(arms(3), 2))
+        assert pulls.reason is Reason.ALL_IN_FLIGHT
+        assert campaign.status().finished is None
+        for pull in pulls:
+            campaign.tell(pull, 1)
+        assert campaign.ask().reason is Reason.ARMS_EXHAUSTED
+        assert campaign.status().finished is Reason.ARMS_EXHAUSTED
+        assert campaign.ask(worker="ann").reason is Reason.ARMS_EXHAUSTED
+
+    def test_it_stops_when_few_enough_errors_are_expected(self, create: Create) -> None:
+        campaign = create(2, policy="Uniform", target_errors=0.5)
+        for told in range(20):
+            expected = 2 * 0.5 ** (told // 2 + 1) if told % 2 == 0 else 0.5 ** (told // 2 + 1) + 0.5 ** (told // 2 + 2)
+            assert campaign.status().expected_errors == pytest.approx(expected, abs=1e-11)
+            pulls = campaign.ask()
+            if not pulls:
+                break
+            campaign.tell(pulls[0], 1)
+        assert told == 2
+        assert pulls.reason is Reason.TARGET_REACHED
+        assert campaign.status().finished is Reason.TARGET_REACHED
+        campaign.observe("arm 0", 0)  # news can bring it back
+        assert campaign.status().finished is None
+        assert len(campaign.ask()) == 1

@@ -1,0 +1,126 @@
+"""What came back: a pull counts once, with one reward."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from campaign_contract.campaigns import CampaignTests, Create, one
+from cutline.errors import ConflictError, InvalidInputError, NotFoundError
+from ledger import dump
+
+
+class Telling(CampaignTests):
+    def test_telling_the_same_again_changes_nothing(self, create: Create) -> None:
+        campaign = create()
+        pull = one(campaign)
+        assert campaign.tell(pull, 1) is True
+        before = dump(campaign)
+        assert campaign.tell(pull, True) is False
+        assert campaign.tell(pull.id, np.float32(1)) is False
+        assert campaign.tell_many([(pull, 1), (pull.id, 1)]) == 0
+        assert dump(campaign) == before
+
+    def test_another_reward_for_a_pull_is_an_error_that_shows_both(self, create: Create) -> None:
+        campaign = create()
+        pull, other = campaign.ask(2)
+        campaign.tell(pull, 0.25)
+        before = dump(campaign)
+        with pytest.raises(ConflictError, match=r"was told 0\.25 and now 1;"):
+            campaign.tell(pull, 1)
+        with pytest.raises(ConflictError, match=r"was told 0 and now 1;"):
+            campaign.tell_many([(other, 0), (other, 1)])
+        assert dump(campaign) == before
+
+    def test_a_batch_of_rewards_counts_as_a_whole_or_not_at_all(self, create: Create) -> None:
+        campaign = create(5)
+        pulls = campaign.ask(5)
+        campaign.tell(pulls[4], 1)
+        before = dump(campaign)
+        with pytest.raises(ConflictError):
+            campaign.tell_many([(pull, 0) for pull in pulls])
+        assert dump(campaign) == before
+        assert campaign.tell_many([(pull, 1) for pull in pulls]) == 4
+        assert campaign.status().spent == 5
+        assert campaign.tell_many([]) == 0
+
+    @pytest.mark.parametrize(
+        ("reward", "mean"),
+        [(0, 0), (1, 1), (True, 1), (False, 0), (0.5, 0.5), (Decimal("0.1"), 0.1), (Fraction(1, 4), 0.25)]
+        + [(kind(1), 1) for kind in (np.bool_, np.int8, np.uint64, np.float16, np.float64)]
+        + [(1 / 3, 0.333333333)],
+    )
+    def test_rewards_are_booleans_and_numbers_from_0_to_1_to_nine_decimals(
+        self, create: Create, reward: Any, mean: float
+    ) -> None:
+        campaign = create(1)
+        campaign.tell(one(campaign), reward)
+        assert campaign.decisions()[0].mean == mean
+        assert [result.reward for result in campaign.results()] == [mean]
+
+    @pytest.mark.parametrize("reward", [2, -1, 1.0000001, math.nan, math.inf, "1", "", None, b"1", 1j, [1], {}])
+    def test_anything_else_is_no_reward(self, create: Create, reward: Any) -> None:
+        campaign = create(1)
+        pull = one(campaign)
+        for refused in (
+            lambda: campaign.tell(pull, reward),
+            lambda: campaign.tell_many([(pull, 1), (pull, reward)]),
+            lambda: campaign.observe("arm 0", reward),
+        ):
+            with pytest.raises(InvalidInputError, match="is not a number in"):
+                refused()
+        assert campaign.status().spent == 0
+
+    @pytest.mark.parametrize(
+        "unknown",
+        [
+            "",
+            "1",
+            "-1-0",
+            "x-1-0",
+            "{own}-",
+            "{own} ",
+            "{token}-1",
+            "{token}-9-0",
+            "{token}-1-9",
+            "{token}-1-²",
+            "{token}-99999999999999999999-0",
+            None,
+            1,
+        ],
+    )
+    def test_an_unknown_pull_is_not_found(self, create: Create, unknown: Any) -> None:
+        campaign = create()
+        own = one(campaign).id
+        token = own.partition("-")[0]
+        campaign.observe("arm 0", 1, key="elsewhere")  # number 2 is no pull
+        unknown = unknown.format(token=token, own=own) if isinstance(unknown, str) else unknown
+        for number in (unknown, f"{token}-2-0"):
+            for refused in (
+                campaign.abandon,
+                lambda pull: campaign.tell(pull, 1),
+                lambda pull: campaign.extend(pull, 9),
+            ):
+                with pytest.raises(NotFoundError, match="has no pull"):
+                    refused(number)
+
+    def test_a_pull_of_another_campaign_is_not_taken_for_ones_own(self, create: Create) -> None:
+        mine, other = create(), create()
+        pull = one(other)
+        one(mine)
+        with pytest.raises(NotFoundError):
+            mine.tell(pull, 1)
+        assert other.tell(pull, 1)
+
+    def test_an_abandoned_pull_cannot_be_told_nor_a_told_one_abandoned(self, create: Create) -> None:
+        campaign = create()
+        pull, other = campaign.ask(2)
+        campaign.abandon(pull)
+        with pytest.raises(ConflictError, match="was abandoned"):
+            campaign.tell(pull, 1)
+        campaign.tell(other, 1)
+        with pytest.raises(ConflictError, match="has its reward already"):
+            campaign.abandon(other)
