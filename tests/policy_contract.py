@@ -175,6 +175,18 @@ def has_no_ceiling_or_one_that_its_index_never_exceeds_inside_a_block(policy: ty
 
 
 @check
+def says_whether_its_index_depends_on_the_rewards(policy: type[Policy]) -> None:
+    made = policy()
+    depends = any(
+        len({made.index(float(n), float(s), theta, *row) for s in range(n + 1)}) > 1
+        for theta in THRESHOLDS
+        for row in rows(made)
+        for n in (1, 2, 7, 30)
+    )
+    assert depends == policy.reads_rewards
+
+
+@check
 def ignores_the_budget_if_it_is_anytime(policy: type[Policy]) -> None:
     made = policy()
     assert (rows(made, budget=BUDGET) == rows(made, budget=2 * BUDGET)) == policy.anytime

@@ -7,6 +7,9 @@ code that they reach, so an entry can be stale only if nothing in it has changed
 Functions made by one factory for several policies have one name. Numba makes linker symbols of names, and of two
 cached kernels that are loaded into one process the second would call the functions of the first. So every function is
 compiled under a name of its own, which ends in its fingerprint.
+
+Numba counts references to arrays, with atomic operations that took longer than the work itself wherever arrays came out
+of a tuple in a small function. Building blocks that make no arrays are compiled without (``jit_in_place``).
 """
 
 import hashlib
@@ -24,12 +27,20 @@ from numba.core.dispatcher import Dispatcher
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False, "fastmath": False}
+_OPTIONS_IN_PLACE = {**_OPTIONS, "_nrt": False}
 
 
 def jit(function: F) -> F:
     """Compile a building block of kernels: a function that only compiled code calls."""
     _rename(function)
     compiled: F = numba.njit(**_OPTIONS)(function)
+    return compiled
+
+
+def jit_in_place(function: F) -> F:
+    """Compile a building block that makes no arrays: it works in those that it is given."""
+    _rename(function)
+    compiled: F = numba.njit(**_OPTIONS_IN_PLACE)(function)
     return compiled
 
 
@@ -57,7 +68,7 @@ def compile_plain(function: Callable[..., float]) -> Callable[..., float]:
     copy = types.FunctionType(
         function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
     )
-    return jit(copy)
+    return jit_in_place(copy)
 
 
 def with_parameters(function: Callable[..., float], leading: int) -> Callable[..., float]:
@@ -80,7 +91,7 @@ def with_parameters(function: Callable[..., float], leading: int) -> Callable[..
     }
     if (leading, parameters) not in cases:
         raise TypeError(f"{function.__name__} takes {parameters} parameters; an index has at most 3")
-    return jit(cases[leading, parameters])
+    return jit_in_place(cases[leading, parameters])
 
 
 class _KernelCache(FunctionCache):
@@ -104,8 +115,8 @@ class _KernelCache(FunctionCache):
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """Return a hash of the function's code, of the constants it uses, and of every function it reaches."""
-    digest = hashlib.sha256()
+    """Return a hash of the function's code, of the constants it uses, of every function it reaches, and the options."""
+    digest = hashlib.sha256(repr((_OPTIONS, _OPTIONS_IN_PLACE)).encode())
     for part in _parts(function, set()):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()

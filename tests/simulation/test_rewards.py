@@ -35,6 +35,13 @@ def fill(words: Any, key: Any, run: int, arm: int, mean: float, first_block: int
 
 
 @jit
+def fill_at_once(words: Any, key: Any, run: int, arm: int, mean: float, first_block: int) -> None:
+    state = rewards.arm_state(key, run, arm)
+    space = np.empty(words.size, np.uint64)
+    rewards.reward_words(state, rewards.arm_increment(state), mean, first_block, words, space)
+
+
+@jit
 def fill_starts(words: Any, key: Any, mean: float, by_arm: bool) -> None:
     for n in range(words.size):
         state = rewards.arm_state(key, 0, n) if by_arm else rewards.arm_state(key, n, 0)
@@ -93,6 +100,16 @@ def test_the_table_is_the_slow_twins_bit_for_bit(
     want = [naive.reward(key, run, arm, 64 * block + lane, mean) for lane in range(64)]
     got = table(mean, seed=seed, stream=stream, run=run, arm=arm, blocks=1, first_block=block)
     assert got[0].astype(int).tolist() == want
+
+
+@pytest.mark.kernel
+@given(key=st.integers(0, 2**64 - 1), count=st.integers(1, 20), block=st.integers(0, 2**46), mean=means)
+def test_many_words_at_once_are_the_same_words(key: int, count: int, block: int, mean: float) -> None:
+    one_by_one, at_once = np.empty(count, np.uint64), np.empty(count, np.uint64)
+    with np.errstate(over="ignore"):
+        fill(one_by_one, np.uint64(key), 3, 4, mean, block)
+        fill_at_once(at_once, np.uint64(key), 3, 4, mean, block)
+    assert at_once.tolist() == one_by_one.tolist()
 
 
 @pytest.mark.kernel

@@ -17,6 +17,7 @@ from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform, simulate
 from cutline.paper.setups import SETUPS
 from cutline.policies import Policy, available, parse
 from cutline.policies.policy import excess
+from cutline.simulation import chunks, waterline
 from cutline.simulation.chunks import Chunk, parameter_table, play
 from cutline.simulation.wide import play_wide
 
@@ -75,6 +76,14 @@ def test_it_agrees_from_two_arms_to_ten_thousand(arms: int) -> None:
     assert_the_engines_agree(LSA(), Problem(means, 0.5), [arms, arms + 1, 40 * arms, 100 * arms], 1)
 
 
+@pytest.mark.parametrize("policy", [LSA(), APT(0), Uniform()], ids=str)
+def test_it_agrees_where_rewards_are_soon_forgotten(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waterline, "_SHELF_WORDS", 0)
+    maker = waterline.waterline_kernel.__wrapped__
+    monkeypatch.setattr(chunks, "waterline_kernel", lambda policy: maker(policy))
+    assert_the_engines_agree(policy, SETUPS[3].problem, [50_000, 100_000], 3)
+
+
 def test_budgets_one_apart_agree() -> None:
     for policy in (LSA(), APT(0), OptKG()):
         assert_the_engines_agree(policy, SETUPS[1].problem, list(range(10, 900)), 1)
@@ -84,9 +93,12 @@ def test_budgets_one_apart_agree() -> None:
 @given(
     threshold=st.sampled_from([0.5, 0.3, 0.55, 1 / 3, 0.99]),
     seed=st.integers(0, 2**32),
-    length=st.sampled_from([8, 64]),
+    length=st.sampled_from([1, 8, 13, 32, 64]),
+    wider=st.sampled_from([0.0, 0.0, 3.0, 40.0]),
 )
-def test_no_index_inside_a_block_is_above_its_ceiling(name: str, threshold: float, seed: int, length: int) -> None:
+def test_no_index_inside_a_block_is_above_its_ceiling(
+    name: str, threshold: float, seed: int, length: int, wider: float
+) -> None:
     """Hunts where an index is close to its bound: short records, records near the line, runs of equal rewards."""
     rng = np.random.default_rng(seed)
     policy = parse(name)
@@ -100,7 +112,7 @@ def test_no_index_inside_a_block_is_above_its_ceiling(name: str, threshold: floa
         if rng.random() < 0.5:
             rewards = np.sort(rewards)[:: rng.choice([-1, 1])]
         start = excess(pulls, total, threshold)
-        margin = 1e-15 * (pulls + length)
+        margin = 1e-15 * (pulls + length) + wider
         path = [start + np.sum(rewards[:j]) - j * threshold for j in range(length + 1)]
         bound = policy.ceiling(pulls, length, min(path) - margin, max(path) + margin, threshold, *parameters)
         highest = max(

@@ -51,6 +51,7 @@ class GapOracle(Policy):
     source = "O' of Tao, Blanco, Peng, Zhou: Thresholding Bandit with Optimal Aggregate Regret, NeurIPS 2019, Section 3"
     needs_truth = True
     yardstick = True
+    reads_rewards = False
 
     index = staticmethod(gap_oracle_index)
     ceiling = staticmethod(gap_oracle_ceiling)

@@ -86,6 +86,8 @@ class Policy(ABC):
     """True if the parameters need the true means: no such policy can run a live campaign."""
     yardstick: ClassVar[bool] = False
     """True if the policy is told what no competitor may know."""
+    reads_rewards: ClassVar[bool] = True
+    """False if the index depends on the pulls alone: then all runs have the same pulls, and one finds them."""
     pulls_each_arm_first: ClassVar[bool] = True
     """True if every arm is pulled once, in order, before the first index is computed."""
 

@@ -22,6 +22,7 @@ class Uniform(Policy):
     name = "Uniform"
     formula = "T_i"
     source = "paper, Section 5"
+    reads_rewards = False
 
     index = staticmethod(uniform_index)
     ceiling = staticmethod(uniform_ceiling)

@@ -1,7 +1,9 @@
 """What the skip-ahead engine is made of: raising one arm to a level, and pulling on by the stepping engine's rule.
 
-Both pass over blocks of rewards where the policy's ``ceiling`` says that no record inside can matter: 64 at a time,
-then 8, then one by one.
+A climb takes what is left of a word of rewards and asks the policy's ``ceiling`` whether any record in it can have an
+index above the level: first with all that the number of ones leaves open about their order, then with the true range
+of the excess. If it still can, the block is halved where pulls alone raise the index; else the ceiling gives a band of
+the excess in which no index is above the level, and only records outside of it are looked at.
 """
 
 from collections.abc import Callable
@@ -10,43 +12,88 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutline.compiled import compile_plain, jit, with_parameters
-from cutline.policies.policy import Policy, excess
-from cutline.simulation.rewards import BLOCK, reward_word
+from cutline.compiled import jit, jit_in_place, with_parameters
+from cutline.policies.policy import Policy
+from cutline.simulation.rewards import BLOCK, count_ones, reward_words
 from cutline.simulation.tournament import play_all_matches, rival_of, set_index
 
-_excess = compile_plain(excess)
+_ONE = np.uint64(1)
+_BATCH = 8  # words
 _PART = 8
 _PART_BITS = np.uint64((1 << _PART) - 1)
+_FEW = 16  # with fewer pulls, an arm's every index is looked at
+_SHORT_STAY = 4  # so many pulls of a stay are looked at one by one; most stays are no longer
+_ROUNDING = 1e-14  # of the pulls: more than an excess, summed over a word, can be off
 
 
 @jit
-def count_ones(word: np.uint64) -> int:
-    """Return the number of ones in a word (LLVM makes one instruction of it)."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+def swings_of(threshold: float) -> Any:
+    """Return, (256, 3), how far the excess falls, rises, and goes in all over 8 rewards, the bits of a number."""
+    swings = np.zeros((1 << _PART, 3))
+    for rewards in range(1 << _PART):
+        here = 0.0
+        for lane in range(_PART):
+            here += float((rewards >> lane) & 1) - threshold
+            swings[rewards, 0] = min(swings[rewards, 0], here)
+            swings[rewards, 1] = max(swings[rewards, 1], here)
+        swings[rewards, 2] = here
+    return swings
 
 
 @jit
-def count_ones_of_part(word: np.uint64, lane: int) -> int:
-    """Return the number of ones among the ``_PART`` rewards from a lane on."""
-    return count_ones((word >> np.uint64(lane)) & _PART_BITS)
+def empty_shelf(arms: int, kept: int) -> Any:
+    """Return an empty shelf for ``kept`` words of each arm, rounded up to whole batches."""
+    width = -(-kept // _BATCH) * _BATCH
+    words = np.empty((arms, width), np.uint64)
+    return words, np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.empty(_BATCH, np.uint64)
 
 
-@jit
-def excess_so_far(pulls: int, total: int, threshold: float) -> float:
-    """Return the excess of a record, 0 before the first pull."""
-    return _excess(float(pulls), float(total), threshold) if pulls > 0 else 0.0
+@jit_in_place
+def word_at(arm: int, block: int, source: Any, shelf: Any) -> Any:
+    """Return a word of rewards of the arm whose ``source`` is (state, increment, mean).
+
+    Words are made in batches and kept on the shelf, (words, first, known, space): for each arm a row of ``words``,
+    ``known`` of them, from block ``first`` on. To start an arm anew, set its ``known`` to 0.
+    """
+    words, first, known, space = shelf
+    place = block - first[arm]
+    if 0 <= place < known[arm]:
+        return words[arm, place]
+    if place != known[arm] or place == words.shape[1]:
+        first[arm] = block
+        place = 0
+    state, increment, mean = source
+    end = min(place + (_BATCH if block >= _BATCH else _BATCH // 2), words.shape[1])
+    reward_words(state, increment, mean, block, words[arm, place:end], space)
+    known[arm] = end
+    return words[arm, place]
+
+
+@jit_in_place
+def count_rewards(arm: int, source: Any, shelf: Any, first: int, end: int) -> int:
+    """Return the sum of an arm's rewards ``first`` to ``end`` - 1."""
+    total = 0
+    n = first
+    while n < end:
+        lane = n & (BLOCK - 1)
+        word = word_at(arm, n // BLOCK, source, shelf) >> np.uint64(lane)
+        length = min(BLOCK - lane, end - n)
+        if length < BLOCK:
+            word &= (_ONE << np.uint64(length)) - _ONE
+        total += count_ones(word)
+        n += length
+    return total
 
 
 class Climbing(NamedTuple):
-    """The compiled pieces for one policy."""
+    """The compiled pieces for one policy.
+
+    They take the ``problem`` as (threshold, parameters, swings), and records as (pulls, totals, indices), each (K,).
+    """
 
     index_of: Callable[..., float]
     climb: Callable[..., Any]
-    place: Callable[..., Any]
+    place: Callable[..., None]
     finish: Callable[..., Any]
 
 
@@ -57,128 +104,162 @@ def climbing(policy: type[Policy]) -> Climbing:
     index = with_parameters(policy.index, 3)
     ceiling = with_parameters(policy.ceiling, 5)
 
-    @jit
-    def bound_of(n: int, length: int, start: float, ones: int, threshold: float, arm: int, parameters: Any) -> float:
-        """Return the ceiling of a block that begins at an excess, whatever the order of its rewards."""
-        margin = 1e-15 * (n + length)  # more than ``excess`` can be off by rounding
-        lowest = start - (length - ones) * threshold - margin
-        highest = start + ones * (1.0 - threshold) + margin
-        return ceiling(float(n), float(length), lowest, highest, threshold, arm, parameters)
+    @jit_in_place
+    def bound_of(n: int, length: int, lowest: float, highest: float, problem: Any, arm: int) -> float:
+        threshold, parameters, _ = problem
+        margin = _ROUNDING * (n + length)
+        return ceiling(float(n), float(length), lowest - margin, highest + margin, threshold, arm, parameters)
 
-    @jit
-    def bound_by_parts(n: int, word: np.uint64, start: float, threshold: float, arm: int, parameters: Any) -> float:
-        """Return the ceiling of a 64-block whose parts come in the order that they do."""
-        lowest = start
-        highest = start
-        for lane in range(0, BLOCK, _PART):
-            ones = count_ones_of_part(word, lane)
-            highest = max(highest, start + ones * (1.0 - threshold))
-            lowest = min(lowest, start - (_PART - ones) * threshold)
-            start += ones - _PART * threshold
-        margin = 1e-14 * (n + BLOCK)
-        return ceiling(float(n), float(BLOCK), lowest - margin, highest + margin, threshold, arm, parameters)
+    @jit_in_place
+    def band_of(n: int, length: int, reach: float, bound: float, level: float, problem: Any, arm: int) -> float:
+        """Return how far from 0, on either side, the excess can be with no index in the block above the level.
 
-    @jit
-    def climb(
-        arm: int, source: Any, problem: Any, start: Any, levels: Any, limit: int, notes: Any, skipped: Any
-    ) -> int:
-        """Raise one arm through the levels; note its first record above each; return how many were noted.
-
-        ``source`` is (state, increment, mean), ``problem`` (threshold, parameters), ``start`` (pulls, total, index),
-        ``notes`` (pulls, totals) of shape (levels,). It gives up at a level that it has not passed at ``limit`` pulls.
+        ``bound``, above the level, is the ceiling at ``reach``. Between two points the ceiling is taken as straight
+        and what comes out is tried. Negative where even an excess of 0 is too much.
         """
-        state, increment, mean = source
-        threshold, parameters = problem
-        pulls_at, totals_at = notes
-        n, s, value = start
-        level = 0
-        while level < levels.size and value > levels[level]:
-            pulls_at[level] = n
-            totals_at[level] = s
-            level += 1
-        while level < levels.size and n < limit:
-            word = reward_word(state, increment, mean, n // BLOCK)
-            end = (n // BLOCK + 1) * BLOCK
-            if n + BLOCK == end:
-                ones = count_ones(word)
-                here = excess_so_far(n, s, threshold)
-                if (
-                    bound_of(n, BLOCK, here, ones, threshold, arm, parameters) <= levels[level]
-                    or bound_by_parts(n, word, here, threshold, arm, parameters) <= levels[level]
-                ):
-                    n += BLOCK
-                    s += ones
-                    skipped[0] += BLOCK
-                    continue
-            while n < end and level < levels.size:
-                lane = n & (BLOCK - 1)
-                if lane & (_PART - 1) == 0:
-                    ones = count_ones_of_part(word, lane)
-                    here = excess_so_far(n, s, threshold)
-                    if bound_of(n, _PART, here, ones, threshold, arm, parameters) <= levels[level]:
-                        n += _PART
-                        s += ones
-                        skipped[0] += _PART
-                        continue
-                s += np.int64((word >> np.uint64(lane)) & np.uint64(1))
-                n += 1
-                value = index(float(n), float(s), threshold, arm, parameters)
-                while level < levels.size and value > levels[level]:
-                    pulls_at[level] = n
-                    totals_at[level] = s
-                    level += 1
-        return level
+        inner = max(0.5 * reach, reach - _PART)
+        below = bound_of(n, length, -inner, inner, problem, arm)
+        guess = inner + (level - below) / (bound - below) * (reach - inner)
+        if below > level:
+            guess -= 1.0
+            inner = -1.0
+        if guess > inner and bound_of(n, length, -guess, guess, problem, arm) <= level:
+            return guess
+        return inner
 
-    @jit
-    def place(means: Any, problem: Any, game: Any, pulls: Any, totals: Any) -> None:
-        """Set the game to one record an arm."""
-        threshold, parameters = problem
-        now_pulls, now_totals, tree, _, blocks = game
+    @jit_in_place
+    def climb(  # noqa: PLR0913 - kernels take arrays, not objects
+        arm: int, source: Any, problem: Any, shelf: Any, n: Any, s: Any, level: float, limit: int, skipped: Any
+    ) -> tuple[int, int, float]:
+        """Pull an arm until its index is above the level or it has ``limit`` pulls; return (pulls, total, index)."""
+        threshold, parameters, swings = problem
+        most = max(_PART, min(BLOCK, n // 8))  # a longer block is looked at from too far away
+        driven = False  # the pulls alone can raise the index above the level within a block
+        while n < limit:
+            lane = n & (BLOCK - 1)
+            word = word_at(arm, n // BLOCK, source, shelf) >> np.uint64(lane)
+            length = min(BLOCK - lane, limit - n, most)
+            if length < BLOCK:
+                word &= (_ONE << np.uint64(length)) - _ONE
+            ones = count_ones(word)
+            here = s - threshold * n
+            band = -1.0
+            if n >= _FEW:
+                lowest = here - (length - ones) * threshold
+                highest = here + ones * (1.0 - threshold)
+                if bound_of(n, length, lowest, highest, problem, arm) <= level:
+                    n += length
+                    s += ones
+                    skipped[0] += length
+                    most = min(BLOCK, 2 * most)
+                    continue
+                if length > max(_PART, n // 8):
+                    most = max(_PART, n // 8)
+                    continue
+                if driven and length > _PART and bound_of(n, length, 0.0, 0.0, problem, arm) > level:
+                    most = length // 2
+                    continue
+                lowest = here
+                highest = here
+                after = here
+                rest = word
+                for _ in range(0, length, _PART):
+                    part = rest & _PART_BITS
+                    rest >>= np.uint64(_PART)
+                    lowest = min(lowest, after + swings[part, 0])
+                    highest = max(highest, after + swings[part, 1])
+                    after += swings[part, 2]
+                bound = bound_of(n, length, lowest, highest, problem, arm)
+                if bound <= level:
+                    n += length
+                    s += ones
+                    skipped[0] += length
+                    continue
+                band = band_of(n, length, max(-lowest, highest), bound, level, problem, arm)
+                if band < 0.0 and length > _PART:
+                    driven = True
+                    most = length // 2
+                    continue
+            while length > 0:
+                part = word & _PART_BITS
+                if length >= _PART and here + swings[part, 0] >= -band and here + swings[part, 1] <= band:
+                    here += swings[part, 2]
+                    n += _PART
+                    s += count_ones(part)
+                    word >>= np.uint64(_PART)
+                    length -= _PART
+                    skipped[0] += _PART
+                    continue
+                for _ in range(min(_PART, length)):
+                    reward = np.int64(word & _ONE)
+                    word >>= _ONE
+                    length -= 1
+                    n += 1
+                    s += reward
+                    here += reward - threshold
+                    if abs(here) > band:
+                        value = index(float(n), float(s), threshold, arm, parameters)
+                        if value > level:
+                            return n, s, value
+        return n, s, index(float(n), float(s), threshold, arm, parameters)
+
+    @jit_in_place
+    def place(records: Any, tree: Any) -> None:
+        """Play the tournament of the records' indices."""
+        indices = records[2]
         leaf = tree[0].size // 2
-        for arm in range(means.size):
-            now_pulls[arm] = pulls[arm]
-            now_totals[arm] = totals[arm]
-            tree[1][leaf + arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
-            blocks[arm] = -1
+        for arm in range(indices.size):
+            tree[1][leaf + arm] = indices[arm]
         play_all_matches(tree)
 
-    @jit
-    def finish(means: Any, problem: Any, sources: Any, game: Any, left: int, skipped: Any) -> None:
-        """Make ``left`` pulls by the rule of the stepping engine, passing over parts of a stay that cannot end it."""
-        pulls, totals, tree, words, blocks = game
+    @jit_in_place
+    def finish(  # noqa: PLR0913 - kernels take arrays, not objects
+        means: Any,
+        problem: Any,
+        sources: Any,
+        shelf: Any,
+        records: Any,
+        tree: Any,
+        left: int,
+        stays: int,
+        level: float,
+        skipped: Any,
+    ) -> tuple[int, float]:
+        """Pull by the rule of the stepping engine, until ``left`` pulls are made or the arm changed ``stays`` times.
+
+        Returns how many pulls are left, and the level: the highest index from which an arm was pulled, if it is above
+        ``level``. A stay ends when the arm's index passes its rival's, so it is a climb.
+        """
+        pulls, totals, values = records
         winners, indices = tree
         states, increments = sources
-        threshold, parameters = problem
-        while left > 0:
+        threshold, parameters, _ = problem
+        while left > 0 and stays > 0:
+            stays -= 1
             current = winners[1]
             value = indices[1]
+            level = max(level, value)
             rival, bar = rival_of(tree, current)
-            n = pulls[current]
+            if current > rival:
+                bar = np.nextafter(bar, -np.inf)  # it loses a tie
+            source = (states[current], increments[current], means[current])
+            began = pulls[current]
+            n = began
             s = totals[current]
-            word = words[current]
-            while left > 0 and (value < bar or (value == bar and current <= rival)):
-                lane = n & (BLOCK - 1)
-                if blocks[current] != n // BLOCK:
-                    blocks[current] = n // BLOCK
-                    word = reward_word(states[current], increments[current], means[current], n // BLOCK)
-                if lane & (_PART - 1) == 0 and left >= _PART:
-                    length = BLOCK if lane == 0 and left >= BLOCK else _PART
-                    ones = count_ones(word) if length == BLOCK else count_ones_of_part(word, lane)
-                    here = excess_so_far(n, s, threshold)
-                    if bound_of(n, length, here, ones, threshold, current, parameters) < bar:
-                        n += length
-                        s += ones
-                        left -= length
-                        skipped[0] += length
-                        value = index(float(n), float(s), threshold, current, parameters)
-                        continue
-                s += np.int64((word >> np.uint64(lane)) & np.uint64(1))
+            word = word_at(current, n // BLOCK, source, shelf) >> np.uint64(n & (BLOCK - 1))
+            end = min(n + min(left, _SHORT_STAY), (n // BLOCK + 1) * BLOCK)
+            while n < end and value <= bar:
+                s += np.int64(word & _ONE)
+                word >>= _ONE
                 n += 1
-                left -= 1
                 value = index(float(n), float(s), threshold, current, parameters)
+            if value <= bar and n < began + left:
+                n, s, value = climb(current, source, problem, shelf, n, s, bar, began + left, skipped)
+            left -= n - began
             pulls[current] = n
             totals[current] = s
-            words[current] = word
+            values[current] = value
             set_index(tree, current, value)
+        return left, level
 
     return Climbing(index, climb, place, finish)

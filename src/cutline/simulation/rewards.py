@@ -8,15 +8,17 @@ The random words are those of SplitMix (Steele, Lea, Flood: Fast splittable pseu
 OOPSLA 2014): each (seed, stream, run, arm) has a state and an odd increment of its own, and word n is the
 finalised state + n * increment. A block owns 2048 words. Word d of a block holds, for each lane, binary digit d of
 a uniform number U; a reward is 1 where U < mean. The digits of U are compared with those of the mean, most
-significant first, and only while some lane is undecided, about 7 words for 64 rewards. The comparison is exact for
+significant first, while some lane is undecided: about 7 words decide 64 rewards, and a few are always made, since that
+can be done for many blocks side by side (``reward_words``). The comparison is exact for
 every mean that a double can hold, 0 and 1 among them.
 """
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
-from cutline.compiled import jit
+from cutline.compiled import jit_in_place
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -31,12 +33,13 @@ _63 = np.uint64(63)
 _TWO_64 = 2.0**64
 _SMALL = 2.0**-11  # from here on a double is a whole number of 2^-64
 _ALWAYS = 8  # words made without asking whether they are needed: a loop of fixed length runs them in parallel
+_ALWAYS_OF_MANY = 10  # the same for many blocks side by side
 
 BLOCK = 64
 """Rewards in a word."""
 
 
-@jit
+@jit_in_place
 def mix(z: np.uint64) -> np.uint64:
     """Return the finaliser of SplitMix64 (Stafford's variant 13), a bijection that scatters every bit."""
     z = (z ^ (z >> _30)) * _MIX_1
@@ -44,25 +47,30 @@ def mix(z: np.uint64) -> np.uint64:
     return z ^ (z >> _31)
 
 
-@jit
+@jit_in_place
+def count_ones(word: np.uint64) -> int:
+    """Return the number of ones in a word (LLVM makes one instruction of it)."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@jit_in_place
 def arm_state(key: np.uint64, run: int, arm: int) -> np.uint64:
     """Return the state from which the words of one arm in one run are counted."""
     return mix(mix(key ^ mix(np.uint64(run) + _GOLDEN)) ^ mix(np.uint64(arm) + _GOLDEN))
 
 
-@jit
+@jit_in_place
 def arm_increment(state: np.uint64) -> np.uint64:
     """Return the odd increment that goes with a state; its bits change often, as SplitMix asks."""
     increment = mix(state + _GOLDEN) | _ONE
     changes = increment ^ (increment >> _ONE)
-    count = 0
-    while changes != _ZERO:
-        changes &= changes - _ONE
-        count += 1
-    return increment ^ _ALTERNATING if count < 24 else increment
+    return increment ^ _ALTERNATING if count_ones(changes) < 24 else increment
 
 
-@jit
+@jit_in_place
 def reward_word(state: np.uint64, increment: np.uint64, mean: float, block: int) -> np.uint64:
     """Return 64 Bernoulli(mean) rewards as the bits of a word, reward 64 * block in the lowest."""
     if mean >= 1.0:
@@ -80,6 +88,14 @@ def reward_word(state: np.uint64, increment: np.uint64, mean: float, block: int)
         digits <<= _ONE
         ones |= undecided & ~word & digit
         undecided &= ~(word ^ digit)
+    return _decide(counter, increment, digits, ones, undecided)
+
+
+@jit_in_place
+def _decide(
+    counter: np.uint64, increment: np.uint64, digits: np.uint64, ones: np.uint64, undecided: np.uint64
+) -> np.uint64:
+    """Return the rewards of a word when the lanes still undecided have been compared with further digits."""
     while undecided != _ZERO and digits != _ZERO:
         word = mix(counter)
         counter += increment
@@ -90,7 +106,37 @@ def reward_word(state: np.uint64, increment: np.uint64, mean: float, block: int)
     return ones
 
 
-@jit
+@jit_in_place
+def reward_words(state: np.uint64, increment: np.uint64, mean: float, block: int, words: Any, undecided: Any) -> None:
+    """Fill ``words`` (B,) with what ``reward_word`` returns for B blocks from ``block`` on; the compiler makes vectors.
+
+    ``undecided`` is space for as many words.
+    """
+    if not _SMALL <= mean < 1.0:
+        for i in range(words.size):
+            words[i] = reward_word(state, increment, mean, block + i)
+        return
+    digits = np.uint64(mean * _TWO_64)
+    for i in range(words.size):
+        counter = state + (np.uint64(block + i) << _BLOCK_BITS) * increment
+        ones = _ZERO
+        open_lanes = _ALL
+        for place in range(_ALWAYS_OF_MANY):
+            word = mix(counter)
+            counter += increment
+            digit = _ZERO - ((digits >> np.uint64(63 - place)) & _ONE)
+            ones |= open_lanes & ~word & digit
+            open_lanes &= ~(word ^ digit)
+        words[i] = ones
+        undecided[i] = open_lanes
+    for i in range(words.size):
+        if undecided[i] != _ZERO:
+            first = (np.uint64(block + i) << _BLOCK_BITS) + np.uint64(_ALWAYS_OF_MANY)
+            rest = digits << np.uint64(_ALWAYS_OF_MANY)
+            words[i] = _decide(state + first * increment, increment, rest, words[i], undecided[i])
+
+
+@jit_in_place
 def _reward_word_of_small_mean(counter: np.uint64, increment: np.uint64, mean: float) -> np.uint64:
     """Return the word of a mean whose binary digits do not fit into 64 bits."""
     ones = _ZERO

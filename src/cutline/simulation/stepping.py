@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, jit, kernel, with_parameters
+from cutline.compiled import compile_plain, jit_in_place, kernel, with_parameters
 from cutline.policies.policy import Policy, is_above
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state, reward_word
 from cutline.simulation.tournament import empty_tree, play_all_matches, rival_of, set_index
@@ -20,7 +20,7 @@ _above = compile_plain(is_above)
 _ONE = np.uint64(1)
 
 
-@jit
+@jit_in_place
 def count_errors(
     means: NDArray[np.float64], threshold: float, pulls: NDArray[np.int64], totals: NDArray[np.int64]
 ) -> int:

@@ -8,7 +8,7 @@ up in registers and never looked up through one another, so that a walk does not
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import jit
+from cutline.compiled import jit, jit_in_place
 
 Tree = tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -25,7 +25,7 @@ def empty_tree(arms: int) -> Tree:
     return winners, np.full(2 * size, np.inf)
 
 
-@jit
+@jit_in_place
 def play_all_matches(tree: Tree) -> None:
     """Play every match from the leaves up."""
     winners, indices = tree
@@ -35,7 +35,7 @@ def play_all_matches(tree: Tree) -> None:
         indices[node] = indices[best]
 
 
-@jit
+@jit_in_place
 def set_index(tree: Tree, arm: int, index: float) -> None:
     """Give an arm a new index and play its matches again."""
     winners, indices = tree
@@ -53,7 +53,7 @@ def set_index(tree: Tree, arm: int, index: float) -> None:
         indices[node] = index
 
 
-@jit
+@jit_in_place
 def rival_of(tree: Tree, arm: int) -> tuple[int, float]:
     """Return the arm that would win without this one, and its index: itself and infinity if it has no rival."""
     winners, indices = tree

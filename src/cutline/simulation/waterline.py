@@ -4,38 +4,38 @@ An arm's index depends on its own record only. So at the moment when the smalles
 C, every arm stands at its own first record with an index above C, whatever order the pulls came in, and arms
 can be raised to C one by one, 64 rewards at a time (``climbing``).
 
-A run is a sequence of passes. A pass takes a grid of levels, raises one arm after the other through it and notes
-where each stands at each level (``sweep``). The sums over arms tell, for each budget, the highest level that it
-affords. From the state at that level the last pulls are made one at a time by the rule of the stepping engine, so that
-ties and the budget come out exactly. Where the grid lies is guessed from the pass or the run before. A guess
-costs or saves time; it cannot change the result.
+To reach a budget, all arms are raised to a level that should take most of the pulls that are left, then to one that
+should take most of the rest, until so few are left that they are made one stay after the other by the rule of the
+stepping engine; so ties and the budget come out exactly. A level that turns out to take more than there is costs the
+time of the attempt, though not of making its rewards, which are kept. How high to aim is learnt from the runs before;
+it can change the time, never the result.
 """
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from cutline.compiled import jit, kernel
+from cutline.compiled import jit_in_place, kernel
 from cutline.policies.policy import Policy
-from cutline.simulation.climbing import climbing
-from cutline.simulation.rewards import arm_increment, arm_state, reward_word
+from cutline.simulation.climbing import climbing, count_rewards, empty_shelf, swings_of, word_at
+from cutline.simulation.rewards import BLOCK, arm_increment, arm_state
 from cutline.simulation.stepping import count_errors
 from cutline.simulation.tournament import empty_tree
 
+_SHELF_WORDS = 1 << 17  # rewards kept, in words: what stays in a core's cache
 _PROBED_ARMS = 32
 _PROBED_PULLS = 8
-_MOST_LEVELS = 256
-_FEWEST_LEVELS = 4
-_FINE_LEVELS = 8
-_NOTES = 1 << 22  # entries of the notes of a pass, arms times levels, unless there are very many arms
+_MOST_MISSES = 12
+_FADING = 0.95  # what a run still counts in the next
 
 
-@jit
+@jit_in_place
 def worth_a_sweep(arms: int) -> int:
-    """Return about how many single pulls, in a tournament of this size, take as long as a sweep over a few levels."""
-    return 600 * arms // (5 + 5 * int(np.log2(arms)))
+    """Return about how many pulls, made one by one in a tournament of this size, take as long as raising all arms."""
+    return 100 * arms // (5 + 5 * int(np.log2(arms)))
 
 
 @cache
@@ -46,71 +46,80 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
     """
     index, climb, place, finish = climbing(policy)
     pulls_each_arm_first = policy.pulls_each_arm_first
+    reads_rewards = policy.reads_rewards
 
-    @jit
-    def sweep(  # noqa: PLR0913 - kernels take arrays, not objects
+    @jit_in_place
+    def raise_all(  # noqa: PLR0913 - kernels take arrays, not objects
         means: Any,
         problem: Any,
         sources: Any,
-        base: Any,
-        levels: Any,
+        shelf: Any,
+        records: Any,
+        trial: Any,
+        level: float,
         spare: int,
-        notes: Any,
-        sums: Any,
         skipped: Any,
-    ) -> Any:
-        """Raise all arms from their records in ``base`` through the levels, as far as ``spare`` pulls go.
+    ) -> int:
+        """Raise all arms above the level and return the pulls that it took; -1, and no change, if more than ``spare``.
 
-        Fills ``notes``, (pulls, totals) of shape (K, levels), and ``sums``, the pulls that each level takes. Returns
-        how many levels are affordable, and whether it was a single arm that stopped it at the next.
+        Arms climb in rounds, so far and no further in each, so that one arm in a long excursion does not use up
+        ``spare`` before it is seen that the others need it. ``trial`` is space for records.
         """
         states, increments = sources
-        pulls, totals, values = base
-        pulls_at, totals_at = notes
-        affordable = levels.size
-        lonely = False
-        sums[: levels.size] = 0
+        pulls, totals, values = trial
         for arm in range(means.size):
-            if affordable == 0:
-                break
-            noted = climb(
-                arm,
-                (states[arm], increments[arm], means[arm]),
-                problem,
-                (pulls[arm], totals[arm], values[arm]),
-                levels[:affordable],
-                pulls[arm] + spare,
-                (pulls_at[arm], totals_at[arm]),
-                skipped,
-            )
-            if noted < affordable:
-                affordable = noted
-                lonely = True
-            for k in range(affordable):
-                sums[k] += pulls_at[arm, k] - pulls[arm]
-            while affordable > 0 and sums[affordable - 1] > spare:
-                affordable -= 1
-                lonely = False
-        return affordable, lonely
+            pulls[arm] = records[0][arm]
+            totals[arm] = records[1][arm]
+            values[arm] = records[2][arm]
+        made = 0
+        furthest = 2 * (spare // means.size) + BLOCK
+        waiting = means.size
+        while waiting > 0:
+            if made == spare:
+                return -1
+            waiting = 0
+            for arm in range(means.size):
+                if values[arm] > level:
+                    continue
+                began = pulls[arm]
+                pulls[arm], totals[arm], values[arm] = climb(
+                    arm,
+                    (states[arm], increments[arm], means[arm]),
+                    problem,
+                    shelf,
+                    began,
+                    totals[arm],
+                    level,
+                    began + min(furthest, spare - made),
+                    skipped,
+                )
+                made += pulls[arm] - began
+                if values[arm] <= level:
+                    waiting += 1
+            furthest = spare if waiting == 1 else 2 * furthest
+        for arm in range(means.size):
+            records[0][arm] = pulls[arm]
+            records[1][arm] = totals[arm]
+            records[2][arm] = values[arm]
+        return made
 
-    @jit
-    def rise(means: Any, problem: Any, sources: Any, base: Any) -> float:
-        """Return how much the index of a few arms rises over their next pulls: the scale of the first levels."""
+    @jit_in_place
+    def rise(means: Any, problem: Any, sources: Any, shelf: Any, records: Any) -> float:
+        """Return how much the index of a few arms rises over their next pulls: the first step up."""
         states, increments = sources
-        threshold, parameters = problem
-        pulls, totals, values = base[:3]
+        threshold, parameters, _ = problem
         summed = 0.0
         probed = 0
         for arm in range(0, means.size, max(1, means.size // _PROBED_ARMS)):
-            n, s = pulls[arm], totals[arm]
-            word = reward_word(states[arm], increments[arm], means[arm], 0)
-            highest = values[arm]
+            n, s, value = records[0][arm], records[1][arm], records[2][arm]
+            word = word_at(arm, 0, (states[arm], increments[arm], means[arm]), shelf)
+            highest = value
             for _ in range(_PROBED_PULLS):
                 s += np.int64((word >> np.uint64(n)) & np.uint64(1))
                 n += 1
                 highest = max(highest, index(float(n), float(s), threshold, arm, parameters))
             if highest < np.inf:
-                summed += highest - values[arm]
+                summed += highest - value
                 probed += 1
         return summed / probed if summed > 0.0 else 1.0
 
@@ -127,123 +136,104 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         skipped: Any,
     ) -> None:
         arms = means.size
-        problem = (threshold, parameters)
+        problem = (threshold, parameters, swings_of(threshold))
         states = np.empty(arms, np.uint64)
         increments = np.empty(arms, np.uint64)
         sources = (states, increments)
-        pulls = np.empty(arms, np.int64)
-        totals = np.empty(arms, np.int64)
-        values = np.empty(arms, np.float64)
-        game = (
-            np.empty(arms, np.int64),
-            np.empty(arms, np.int64),
-            empty_tree(arms),
-            np.empty(arms, np.uint64),
-            np.empty(arms, np.int64),
-        )
-        most = max(_FEWEST_LEVELS, min(_MOST_LEVELS, 16 + budgets.size, _NOTES // arms))
-        all_levels = np.empty(most, np.float64)
-        pulls_at = np.empty((arms, most), np.int64)
-        totals_at = np.empty((arms, most), np.int64)
-        notes = (pulls_at, totals_at)
-        sums = np.empty(most, np.int64)
-        fine_levels = np.empty(_FINE_LEVELS, np.float64)
-        fine_notes = (np.empty((arms, _FINE_LEVELS), np.int64), np.empty((arms, _FINE_LEVELS), np.int64))
-        fine_sums = np.empty(_FINE_LEVELS, np.int64)
-        last = budgets[budgets.size - 1]
+        shelf = empty_shelf(arms, min(budgets[-1] // BLOCK + 1, _SHELF_WORDS // arms + 1))
+        pulls, totals, values = np.empty(arms, np.int64), np.empty(arms, np.int64), np.empty(arms, np.float64)
+        records = (pulls, totals, values)
+        trial = (np.empty(arms, np.int64), np.empty(arms, np.int64), np.empty(arms, np.float64))
+        tree = empty_tree(arms)
         worth = worth_a_sweep(arms)
-        wanted = most
-        slack = 0.0
-        low = np.inf
-        high = -np.inf
+        aim = max(0.5, 1.0 - 1.5 / math.sqrt(arms))
+        pace = np.zeros((budgets.size, 2))  # pulls, and how far they raised the level, on the way to each budget
+        usual = 0.0  # how far the first budget raises the level, and how much that varies
+        spread = 0.0
+        found = np.empty((0 if reads_rewards else budgets.size, arms), np.int64)  # pulls that all runs have
         for run in range(errors.shape[1]):
             time = 0
-            bottom = np.inf
+            level = np.inf
             for arm in range(arms):
                 states[arm] = arm_state(key, first_run + run, arm)
                 increments[arm] = arm_increment(states[arm])
+                shelf[1][arm] = 0
+                shelf[2][arm] = 0
                 pulls[arm] = 0
                 totals[arm] = 0
                 if pulls_each_arm_first:
-                    word = reward_word(states[arm], increments[arm], means[arm], 0)
+                    word = word_at(arm, 0, (states[arm], increments[arm], means[arm]), shelf)
                     pulls[arm] = 1
                     totals[arm] = np.int64(word & np.uint64(1))
                     time += 1
                 values[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
-                bottom = min(bottom, values[arm])
-            floor = bottom
-            if run == 0:
-                span = rise(means, problem, sources, (pulls, totals, values))
-            else:
-                bottom = max(floor, low - slack)
-                span = max(high - bottom, 1e-3 * abs(high))
-            look = 0
-            while look < budgets.size:
-                count = min(most, max(_FEWEST_LEVELS, wanted))
-                levels = all_levels[:count]
-                for k in range(count):
-                    levels[k] = bottom + span * k / (count - 1)
-                affordable, lonely = sweep(
-                    means, problem, sources, (pulls, totals, values), levels, last - time, notes, sums, skipped
-                )
-                if bottom > floor and (affordable == 0 or sums[0] > budgets[look] - time):
-                    slack = max(2.0 * slack, 1e-6 * (low - floor))
-                    span = max(span, 2.0 * slack)
-                    bottom = max(floor, bottom - slack)
-                    continue
-                if affordable > 0:
-                    wanted = int((sums[affordable - 1] - sums[0]) // worth)
-                placed = -2
-                played = np.int64(0)
-                while look < budgets.size:
-                    k = np.searchsorted(sums[:affordable], budgets[look] - time, side="right") - 1
-                    if k == count - 1:
-                        break
-                    if k != placed:
-                        placed = k
-                        if k >= 0:
-                            played = time + sums[k]
-                            place(means, problem, game, pulls_at[:, k], totals_at[:, k])
-                        else:
-                            played = np.int64(time)
-                            place(means, problem, game, pulls, totals)
-                        left = budgets[look] - played
-                        if k >= 0 and left > 4 * worth and not (lonely and k == affordable - 1):
-                            for fine in range(_FINE_LEVELS):
-                                fine_levels[fine] = levels[k] + (levels[k + 1] - levels[k]) * fine / _FINE_LEVELS
-                            leaf = game[2][0].size // 2
-                            start = (game[0], game[1], game[2][1][leaf:])
-                            fine, _ = sweep(
-                                means, problem, sources, start, fine_levels, left, fine_notes, fine_sums, skipped
-                            )
-                            if fine > 0:
-                                played += fine_sums[fine - 1]
-                                place(means, problem, game, fine_notes[0][:, fine - 1], fine_notes[1][:, fine - 1])
-                    finish(means, problem, sources, game, budgets[look] - played, skipped)
-                    played = budgets[look]
-                    errors[look, run] = count_errors(means, threshold, game[0], game[1])
-                    pulls_sum[look] += game[0]
-                    totals_sum[look] += game[1]
-                    if look == 0:
-                        reached = game[2][1][1]
-                        low = reached if run == 0 else low + (reached - low) * (0.3 if reached < low else 0.02)
-                    look += 1
-                if look < budgets.size:
-                    top = count - 1
-                    grown = sums[top]
-                    time += grown
+                level = min(level, values[arm])
+            bottom = level
+            if not reads_rewards and run > 0:
+                for look in range(budgets.size):
                     for arm in range(arms):
-                        pulls[arm] = pulls_at[arm, top]
-                        totals[arm] = totals_at[arm, top]
-                        values[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
-                    bottom = levels[top]
-                    floor = bottom
-                    if 4 * grown <= time:
-                        span *= 2.0
-                    elif grown > time - time // 4:
-                        span *= 0.5
-            reached = game[2][1][1]
-            slack *= 0.97
-            high = reached if run == 0 else high + (reached - high) * (0.3 if reached > high else 0.02)
+                        source = (states[arm], increments[arm], means[arm])
+                        totals[arm] += count_rewards(arm, source, shelf, pulls[arm], found[look, arm])
+                        skipped[0] += found[look, arm] - pulls[arm]
+                        pulls[arm] = found[look, arm]
+                    errors[look, run] = count_errors(means, threshold, pulls, totals)
+                    pulls_sum[look] += pulls
+                    totals_sum[look] += totals
+                continue
+            for look in range(budgets.size):
+                whole = left = budgets[look] - time
+                start = short = level  # where ``whole`` pulls were left, and where a tenth was
+                if look > 0:
+                    if run == 0:
+                        pace[look] = pace[look - 1]
+                    step = aim * left * pace[look, 1] / max(pace[look, 0], 1.0)
+                elif run > 0:
+                    step = max(usual - 1.5 * spread, 0.25 * usual)
+                else:
+                    step = rise(means, problem, sources, shelf, records)
+                misses = 0
+                guessed = look == 0 and run > 0
+                while left > worth and misses < _MOST_MISSES and level + step > level:
+                    made = raise_all(means, problem, sources, shelf, records, trial, level + step, left, skipped)
+                    if made < 0:
+                        misses += 1
+                        step = max(0.25 * step, step - 6.0 * spread if guessed else 0.0)
+                        guessed = False
+                        place(records, tree)
+                        left, level = finish(
+                            means, problem, sources, shelf, records, tree, left, 2 * arms, level, skipped
+                        )
+                        continue
+                    guessed = False
+                    level += step
+                    left -= made
+                    if look == 0 and 2 * (left + made) > budgets[0] - time:
+                        start = level
+                        whole = left
+                    if 10 * left > budgets[look] - time:
+                        short = level
+                    if pace[look, 0] == 0.0:
+                        hoped = step * 0.3 * left / max(made, 1)
+                    elif whole == left:
+                        hoped = aim * left * pace[look, 1] / pace[look, 0]
+                    else:
+                        hoped = aim * left * (step + 0.5 * left * pace[look, 1] / pace[look, 0]) / (made + 0.5 * left)
+                    step = max(hoped, 2.0 * step) if 8 * made < left else hoped
+                place(records, tree)
+                left, level = finish(means, problem, sources, shelf, records, tree, left, left, level, skipped)
+                time = budgets[look]
+                errors[look, run] = count_errors(means, threshold, pulls, totals)
+                pulls_sum[look] += pulls
+                totals_sum[look] += totals
+                if not reads_rewards:
+                    found[look] = pulls
+                pace[look, 0] = _FADING * pace[look, 0] + whole
+                pace[look, 1] = _FADING * pace[look, 1] + level - start
+                if look == 0:
+                    climbed = level - bottom
+                    weight = max(1.0 / (run + 1), 1.0 - _FADING)
+                    usual += weight * (climbed - usual)
+                    varied = level - short if run == 0 else abs(climbed - usual)
+                    spread += weight * (varied - spread)
 
     return kernel(skip_ahead)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cutline.compiled import kernel
 from cutline.policies.policy import Policy
 from cutline.simulation.chunks import Chunk, ChunkResult, parameter_table
-from cutline.simulation.climbing import climbing
+from cutline.simulation.climbing import climbing, empty_shelf, swings_of
 from cutline.simulation.rewards import arm_increment, arm_state, reward_word
 from cutline.simulation.stepping import count_errors
 from cutline.simulation.tournament import empty_tree
@@ -90,8 +90,8 @@ def slice_kernel(policy: type[Policy]) -> Callable[..., None]:
         means, threshold, parameters = problem
         key, run, first_arm = place
         pulls, totals, indices = records
-        levels = np.full(1, level)
-        notes = (np.empty(1, np.int64), np.empty(1, np.int64))
+        setting = (threshold, parameters, swings_of(threshold))
+        shelf = empty_shelf(means.size, 1)
         for arm in range(means.size):
             state = arm_state(key, run, first_arm + arm)
             increment = arm_increment(state)
@@ -100,21 +100,13 @@ def slice_kernel(policy: type[Policy]) -> Callable[..., None]:
                 totals[arm] = np.int64(reward_word(state, increment, means[arm], 0) & np.uint64(1))
             value = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
             if value <= level:
-                notes[0][0] = pulls[arm] + limit + 1
-                notes[1][0] = totals[arm]
-                climb(
-                    arm,
-                    (state, increment, means[arm]),
-                    (threshold, parameters),
-                    (pulls[arm], totals[arm], value),
-                    levels,
-                    pulls[arm] + limit,
-                    notes,
-                    skipped,
+                source = (state, increment, means[arm])
+                end = pulls[arm] + limit
+                pulls[arm], totals[arm], value = climb(
+                    arm, source, setting, shelf, pulls[arm], totals[arm], level, end, skipped
                 )
-                pulls[arm] = notes[0][0]
-                totals[arm] = notes[1][0]
-                value = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
+                if value <= level:
+                    pulls[arm] += 1  # so that it is seen to take more than ``limit``
             indices[arm] = value
 
     return kernel(raise_arms)
@@ -133,18 +125,12 @@ def finishing_kernel(policy: type[Policy]) -> Callable[..., int]:
         for arm in range(arms):
             states[arm] = arm_state(key, run, arm)
             increments[arm] = arm_increment(states[arm])
-        game = (
-            np.empty(arms, np.int64),
-            np.empty(arms, np.int64),
-            empty_tree(arms),
-            np.empty(arms, np.uint64),
-            np.empty(arms, np.int64),
-        )
-        place(means, (threshold, parameters), game, records[0], records[1])
-        finish(means, (threshold, parameters), (states, increments), game, left, skipped)
-        records[0][:] = game[0]
-        records[1][:] = game[1]
-        return count_errors(means, threshold, game[0], game[1])
+        shelf = empty_shelf(arms, 1)
+        tree = empty_tree(arms)
+        place(records, tree)
+        setting = (threshold, parameters, swings_of(threshold))
+        finish(means, setting, (states, increments), shelf, records, tree, left, left, -np.inf, skipped)
+        return count_errors(means, threshold, records[0], records[1])
 
     return kernel(last_pulls)
 
@@ -177,7 +163,7 @@ class _Game:
         self.pulls, self.totals = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
         self.skipped = 0
         start = self._raised(-math.inf, 0)
-        self.pulls, self.totals = start.pulls, start.totals
+        self.pulls, self.totals, self.indices = start.pulls, start.totals, start.indices
         self._level = float(start.indices.min())
         self._step = max(float(np.ptp(start.indices[np.isfinite(start.indices)])), 1e-3)
 
@@ -191,7 +177,7 @@ class _Game:
                 misses += 1
                 self._step /= 4.0
                 continue
-            self.pulls, self.totals = raised.pulls, raised.totals
+            self.pulls, self.totals, self.indices = raised.pulls, raised.totals, raised.indices
             self._level += self._step
             growth = math.log1p(made / max(budget - left, 1))
             wanted = math.log1p(min(1.0, _AIM * (left - made) / max(budget - left + made, 1)))
@@ -200,7 +186,7 @@ class _Game:
         skipped = np.zeros(1, np.int64)
         with np.errstate(over="ignore"):
             wrong = finishing_kernel(type(self._chunk.policy))(
-                problem, np.uint64(self._chunk.key), self._run, left, (self.pulls, self.totals), skipped
+                problem, np.uint64(self._chunk.key), self._run, left, (self.pulls, self.totals, self.indices), skipped
             )
         self.skipped += int(skipped[0])
         return int(wrong)

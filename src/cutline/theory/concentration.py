@@ -155,5 +155,8 @@ def error_probability(means: ArrayLike, pulls: ArrayLike, threshold: float) -> F
     for _ in range(3):  # from just below threshold * n to the first total that the decision calls above
         least += least / n < limit
     others = n - least + 1.0  # least >= 1, and at least that many are 1 with the probability I_mean(least, others)
-    fewer, enough = special.betaincc(least, others, mean), special.betainc(least, others, mean)
-    return plain(np.where(mean >= limit, fewer, enough))
+    above = mean >= limit
+    wrong = np.empty(np.broadcast_shapes(mean.shape, n.shape))
+    special.betaincc(least, others, mean, out=wrong, where=above)
+    special.betainc(least, others, mean, out=wrong, where=~above)
+    return plain(wrong)

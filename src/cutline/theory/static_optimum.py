@@ -21,6 +21,8 @@ from cutline.theory.concentration import error_probability
 MOST_PULLS = 1_000_000
 """The largest budget that ``static_optimum`` takes: its work and memory grow with the budget and the different gaps."""
 
+_DIGITS = 15  # of a gap: those of equal means on both sides of the threshold may differ in the last bit
+
 
 def static_error(gap: float, most: int, threshold: float) -> Floats:
     """Return e(1), ..., e(most), the exact probability of a wrong decision after n pulls, sides equally likely.
@@ -52,7 +54,7 @@ def static_optimum(gaps: ArrayLike, budgets: ArrayLike, threshold: float = 0.5) 
     if largest > MOST_PULLS:
         raise InvalidInputError(f"budget {largest} is too large for the static optimum; the most is 10^6")
     first, drops, lengths = 0.0, [], []
-    for gap, count in zip(*np.unique(values, return_counts=True), strict=True):
+    for gap, count in zip(*np.unique(values.round(_DIGITS), return_counts=True), strict=True):
         pulls, errors = _lower_envelope(static_error(gap, largest - values.size + 1, limit))
         first += count * errors[0]
         drops.append(-count * np.diff(errors))
@@ -67,15 +69,10 @@ def static_optimum(gaps: ArrayLike, budgets: ArrayLike, threshold: float = 0.5) 
 def _lower_envelope(errors: Floats) -> tuple[Floats, Floats]:
     """Return the corners of the lower convex envelope of e(1), ..., e(n), up to the first of its least values."""
     before = np.concatenate([[np.inf], np.minimum.accumulate(errors)[:-1]])
-    places = np.flatnonzero(errors < before)
-    x, y = places.tolist(), errors[places].tolist()
-    corners: list[int] = []
-    for point in range(len(x)):
-        while len(corners) > 1:
-            a, b = corners[-2:]
-            if (y[b] - y[a]) * (x[point] - x[a]) < (y[point] - y[a]) * (x[b] - x[a]):
-                break
-            corners.pop()
-        corners.append(point)
-    chosen = places[corners]
-    return np.asarray(chosen + 1.0, dtype=np.float64), errors[chosen]
+    corners = np.flatnonzero(errors < before)
+    above = np.ones(1, np.bool_)
+    while above.any():  # the line between its neighbours: no such point is a corner of the envelope
+        x, y = corners, errors[corners]
+        above = (y[1:-1] - y[:-2]) * (x[2:] - x[:-2]) >= (y[2:] - y[:-2]) * (x[1:-1] - x[:-2])
+        corners = np.delete(corners, 1 + np.flatnonzero(above))
+    return np.asarray(corners + 1.0, dtype=np.float64), errors[corners]
