@@ -59,6 +59,11 @@ def opt_kg_ceiling(
             return math.inf
         bound = even_bound(n, deviation) + 0.5 * length / n
         return above_rounding(bound, bound)
+    return corners_bound(n, length, low, high, threshold)
+
+
+def corners_bound(n: float, length: float, low: float, high: float, threshold: float) -> float:
+    """Return -ln D at the worst corner of a block of beliefs with a + b from n on, and ln max(a, b) at its largest."""
     if n * threshold + low <= 0.0 or n * (1.0 - threshold) - high <= 0.0:
         return math.inf
     end = n + length
@@ -77,17 +82,15 @@ def opt_kg_ceiling(
 
 
 def even_bound(n: float, deviation: float) -> float:
-    """Return no less than ``even_index`` at n / 2 + deviation and n / 2 - deviation, in half the time.
+    """Return no less than ``even_index`` at n / 2 + deviation and n / 2 - deviation, in a third of the time.
 
     The series of ``even_index`` end with a geometric one above their tails, Stirling's errors after one term. Up to
     0.09, 1 / (1 - w) is no more than 1 + 1.1 w.
     """
     y = 1.0 / n
     u = 2.0 * deviation * y
-    if u > 0.3:
-        return even_index(0.5 * n + deviation, 0.5 * n - deviation)
     w = u * u
-    geometric = 1.0 + 1.1 * w
+    geometric = 1.0 + 1.1 * w if w < 0.09 else 1.0 / (1.0 - w)
     divergence = 0.5 * n * w * (1.0 + w * (1 / 6 + w * geometric * (1 / 15)))
     tilt = u * (1.0 + w * geometric * (1 / 3))
     errors = y * (geometric * (1 / 3) - 1 / 12 + y * y * (1 / 360))

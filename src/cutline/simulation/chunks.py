@@ -11,7 +11,7 @@ from cutline.simulation.stepping import stepping_kernel
 from cutline.simulation.waterline import waterline_kernel
 
 _WORTH_SKIPPING = 20
-_WORTH_A_LOOK = 10
+_WORTH_A_LOOK = 30
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,13 @@ class Chunk:
     def engine(self) -> str:
         """Return "waterline" where the policy has a ceiling and the arms get pulls enough to skip, else "stepping".
 
-        The result is the same; below some 20 pulls an arm, and 10 more for each budget, there is nothing to gain.
+        The result is the same; below some 20 pulls an arm, and 30 more for each budget, there is nothing to gain,
+        except from a policy that reads no rewards.
         """
+        if self.policy.ceiling is None:
+            return "stepping"
         enough = self.problem.arms * (_WORTH_SKIPPING + _WORTH_A_LOOK * self.budgets.size)
-        return "waterline" if self.policy.ceiling is not None and self.budgets[-1] >= enough else "stepping"
+        return "waterline" if self.budgets[-1] >= enough or not self.policy.reads_rewards else "stepping"
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         trial = (np.empty(arms, np.int64), np.empty(arms, np.int64), np.empty(arms, np.float64))
         tree = empty_tree(arms)
         worth = worth_a_sweep(arms)
-        aim = max(0.5, 1.0 - 1.5 / math.sqrt(arms))
+        aim = max(0.5, 1.0 - 2.0 / math.sqrt(arms))  # the fewer the arms, the less is known of what a level takes
         pace = np.zeros((budgets.size, 2))  # pulls, and how far they raised the level, on the way to each budget
         usual = 0.0  # how far the first budget raises the level, and how much that varies
         spread = 0.0
