@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cutline import InvalidInputError
-from cutline.files import whole_file
+from cutline.files import require_writable, whole_file
 
 
 def names(folder: Path) -> list[str]:
@@ -64,3 +64,25 @@ def test_a_new_file_has_the_rights_that_any_new_file_has(tmp_path: Path) -> None
     with whole_file(tmp_path / "ours") as file:
         file.write("x")
     assert (tmp_path / "ours").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    for refuse in (require_writable, lambda path: whole_file(path).__enter__()):
+        with pytest.raises(InvalidInputError, match="it is a folder; give the name of a file"):
+            refuse(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_is_written_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    require_writable(pipe)
+    with whole_file(pipe) as file:
+        file.write("plum\n")
+    assert os.read(reader, 100) == b"plum\n"
+    os.close(reader)
+    assert pipe.is_fifo()
+    full = pytest.raises(InvalidInputError, match="cannot write /dev/full: No space left on device")
+    with full, whole_file("/dev/full") as file:
+        file.write("plum\n")

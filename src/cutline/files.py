@@ -15,9 +15,19 @@ from cutline.errors import InvalidInputError
 def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
     """Open a file for writing; it appears under its name when the block ends well, and not before.
 
-    ``mode`` is "w" (UTF-8, line ends as written) or "wb". Raises InvalidInputError where it cannot be written.
+    ``mode`` is "w" (UTF-8, line ends as written) or "wb". A device or a pipe is written as it stands. Raises
+    InvalidInputError where it cannot be written.
     """
     target = Path(path)
+    text = {"encoding": "utf-8", "newline": ""} if mode == "w" else {}
+    _refuse_folder(target)
+    if _is_device(target):
+        try:
+            with target.open(mode, **text) as file:  # type: ignore[call-overload]
+                yield file
+        except OSError as error:
+            raise InvalidInputError(f"cannot write {target}: {error.strerror}") from error
+        return
     try:
         _make_folder(target.parent)
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
@@ -25,7 +35,6 @@ def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any
         raise InvalidInputError(f"cannot write {target}: {error.strerror}") from None
     temporary = Path(name)
     try:
-        text = {"encoding": "utf-8", "newline": ""} if mode == "w" else {}
         with os.fdopen(descriptor, mode, **text) as file:  # type: ignore[call-overload]
             yield file
         umask = os.umask(0)
@@ -45,9 +54,10 @@ def require_writable(path: str | os.PathLike[str]) -> None:
     """
     target = Path(path)
     made: list[Path] = []
+    _refuse_folder(target)
+    if _is_device(target):
+        return
     try:
-        if target.is_dir():
-            raise InvalidInputError(f"cannot write {target}: it is a folder; give the name of a file")
         made = [folder for folder in target.parents if not folder.exists()]
         _make_folder(target.parent)
         with tempfile.TemporaryFile(dir=target.parent):
@@ -58,6 +68,15 @@ def require_writable(path: str | os.PathLike[str]) -> None:
         for folder in made:
             with suppress(OSError):
                 folder.rmdir()
+
+
+def _refuse_folder(target: Path) -> None:
+    if target.is_dir():
+        raise InvalidInputError(f"cannot write {target}: it is a folder; give the name of a file")
+
+
+def _is_device(target: Path) -> bool:
+    return target.exists() and not target.is_file()
 
 
 def _make_folder(folder: Path) -> None:

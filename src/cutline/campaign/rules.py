@@ -7,6 +7,7 @@ depend on the order in which they are added up, nor on the database, and a runni
 import math
 import sys
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from cutline.campaign.settings import Settings
@@ -21,6 +22,8 @@ DOUBT = 10**12
 
 FIRST = -math.inf
 """Index of an arm that comes before all others: the policy pulls each arm once to begin with."""
+
+_RECORDS = 10_000
 
 CLOSED = math.inf
 """Index of an arm that has, or will have with what is in flight, as many results as it may have."""
@@ -57,12 +60,15 @@ class Rules:
         self._prior = settings.prior
         self._lower_tail, self._upper_tail = betainc, betaincc
         self._above, self._below = Fraction(repr(settings.threshold)).as_integer_ratio()
+        # many arms have one record, above all at the beginning
+        self.index = lru_cache(_RECORDS)(self._index)
+        self.doubt = lru_cache(_RECORDS)(self._doubt)
 
     def has_room(self, pulls: int, in_flight: int) -> bool:
         """Whether an arm may have one more result."""
         return pulls + in_flight < self._most
 
-    def index(self, pulls: int, total: int, in_flight: int) -> float:
+    def _index(self, pulls: int, total: int, in_flight: int) -> float:
         """Return the policy's index, pulls in flight counted as if they will repeat the arm's mean.
 
         While the arm has no rewards they count as the threshold. FIRST and CLOSED see above.
@@ -98,6 +104,6 @@ class Rules:
         tail = self._lower_tail if self.is_above(pulls, total) else self._upper_tail
         return float(tail(a, b, self.threshold))
 
-    def doubt(self, pulls: int, total: int) -> int:
+    def _doubt(self, pulls: int, total: int) -> int:
         """Return ``wrong`` in whole 10^-12ths."""
         return round(self.wrong(pulls, total) * DOUBT)
