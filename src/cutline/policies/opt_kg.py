@@ -17,10 +17,13 @@ At theta = 1/2 this is D / max(a, b). R+ underflows; the index is -ln R+.
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from cutline.policies.policy import Policy, above_rounding, check_parameter, settle
 
 _HALF_LOG_2_PI = 0.9189385332046728
 _SMALL = 20.0  # below it Stirling's series has too few good terms
+_TABLED = 128  # below it Stirling's errors of whole numbers and halves are looked up
 _LARGE = 100.0  # from here on two terms of it do
 _TINY = 700.0  # exp(-700) is the least that a double holds with all its digits
 _FAR = 3.0  # rewards from the line; beyond it only the reward that agrees with the arm's side can matter
@@ -115,13 +118,14 @@ def even_index(larger: float, smaller: float) -> float:
     """
     n = larger + smaller
     u = (larger - smaller) / n
-    if u < 0.03125:
+    if u < 0.125:
         w = u * u
-        divergence = 0.5 * n * w * (1.0 + w * (1 / 6 + w * (1 / 15 + w * (1 / 28 + w / 45))))
-        tilt = u * (1.0 + w * (1 / 3 + w * (1 / 5 + w * (1 / 7 + w / 9))))
+        divergence = 1.0 + w * (1 / 6 + w * (1 / 15 + w * (1 / 28 + w * (1 / 45 + w * (1 / 66 + w / 91)))))
+        divergence *= 0.5 * n * w
+        tilt = u * (1.0 + w * (1 / 3 + w * (1 / 5 + w * (1 / 7 + w * (1 / 9 + w * (1 / 11 + w / 13))))))
     else:
-        log_larger = math.log(2.0 * larger / n)
-        log_smaller = math.log(2.0 * smaller / n)
+        log_larger = math.log(1.0 + u)
+        log_smaller = math.log(1.0 - u)
         divergence = larger * log_larger + smaller * log_smaller
         tilt = 0.5 * (log_larger - log_smaller)
     return divergence + tilt + (_HALF_LOG_2_PI + 0.5 * math.log(n)) + stirling_errors(larger, smaller)
@@ -158,11 +162,24 @@ def stirling_errors(a: float, b: float) -> float:
 
 def stirling_error(x: float) -> float:
     """Return ln Gamma(x) - ((x - 1/2) ln x - x + 1/2 ln 2 pi) for x > 0."""
+    if x < _TABLED:
+        place = int(2.0 * x)
+        if place == 2.0 * x:
+            return float(_STIRLING_ERRORS[place])
+    return computed_stirling_error(x)
+
+
+def computed_stirling_error(x: float) -> float:
+    """Return ``stirling_error`` without the table."""
     if x < _SMALL:
         return math.lgamma(x) - ((x - 0.5) * math.log(x) - x + _HALF_LOG_2_PI)
     y = 1.0 / x
     w = y * y
     return y * (1 / 12 - w * (1 / 360 - w * (1 / 1260 - w * (1 / 1680 - w / 1188))))
+
+
+_STIRLING_ERRORS = np.array([0.0] + [computed_stirling_error(0.5 * place) for place in range(1, 2 * _TABLED)])
+"""``stirling_error`` of x at 2 x: the usual priors leave whole numbers and halves."""
 
 
 def beta_upper_tail(a: float, b: float, x: float, density: float) -> float:
