@@ -110,13 +110,15 @@ def test_more_than_three_parameters_are_refused() -> None:
 
 PROGRAM = """
 import json, sys
-import cutline
+import cutline, numpy
+from cutline.simulation.chunks import Chunk, play
 from cutline.simulation.stepping import stepping_kernel
-curves = cutline.simulate(cutline.Problem([0.3, 0.6]), "Uniform", [10, 50], runs=20, seed=1, executor=1)
+chunk = Chunk(cutline.Problem([0.3, 0.6]), cutline.Uniform(), numpy.array([10, 50]), key=1, first_run=0, runs=20)
+result = play(chunk, "stepping")
 kernel = stepping_kernel(cutline.Uniform)
 cache = kernel._cache
 print(json.dumps({
-    "errors": curves.errors.tolist(),
+    "errors": result.errors.tolist(),
     "hits": sum(kernel.stats.cache_hits.values()),
     "misses": sum(kernel.stats.cache_misses.values()),
     "fingerprint": cache._fingerprint,

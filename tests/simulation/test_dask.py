@@ -34,7 +34,7 @@ def play_narrow(executor: Executor | int, progress: Callable[[int], object] | bo
 
 
 def play_wide(executor: Executor | int) -> RegretCurves:
-    return simulate(WIDE, "LSA", [1_000_000, 1_300_000], runs=1, seed=6, executor=executor)
+    return simulate(WIDE, "LSA", [1_300_000, 1_700_000], runs=1, seed=6, executor=executor)
 
 
 def same(first: RegretCurves, second: RegretCurves) -> bool:

@@ -35,7 +35,7 @@ _FADING = 0.95  # what a run still counts in the next
 @jit_in_place
 def worth_a_sweep(arms: int) -> int:
     """Return about how many pulls, made one by one in a tournament of this size, take as long as raising all arms."""
-    return 100 * arms // (5 + 5 * int(np.log2(arms)))
+    return 400 * arms // (10 + int(np.log2(arms) ** 2))
 
 
 @cache
