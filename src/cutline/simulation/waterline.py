@@ -212,9 +212,14 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                         whole = left
                     if 10 * left > budgets[look] - time:
                         short = level
-                    if pace[look, 0] == 0.0:
-                        hoped = step * 0.3 * left / max(made, 1)
-                    elif whole == left:
+                    if (
+                        pace[look, 0] == 0.0
+                    ):  # nothing is known: as the logarithm of all pulls grew, no more than doubling
+                        spent = budgets[look] - left
+                        grown = math.log1p(made / max(spent - made, arms))
+                        step *= min(4.0, math.log1p(min(1.0, aim * left / spent)) / max(grown, 1e-9))
+                        continue
+                    if whole == left:
                         hoped = aim * left * pace[look, 1] / pace[look, 0]
                     else:
                         hoped = aim * left * (step + 0.5 * left * pace[look, 1] / pace[look, 0]) / (made + 0.5 * left)
