@@ -1,7 +1,7 @@
 """One run with very many arms, split over an executor by arms: for when there are more workers than runs.
 
 The driver keeps every arm's record. In a pass it sends slices of arms out to be raised to a level and takes their new
-records back: what crosses to another process or machine is 16 bytes an arm each way. With many arms the pulls
+records back (docs/scaling.md says what that comes to in bytes). With many arms the pulls
 that a level takes can be foreseen, so a pass aims just short of the budget; the last pulls are made here, one by one.
 """
 
@@ -38,7 +38,7 @@ def is_wide(chunk: Chunk) -> bool:
 class Slice:
     """Arms first_arm .. first_arm + k - 1 of one run: means (k,), parameters (k, P), and a level to raise them to.
 
-    ``pulls`` and ``totals``, (k,), are their records. With ``fresh`` they are to get their first pulls instead.
+    ``pulls`` and ``totals``, (k,), are their records; arms without pulls get their first if the policy begins so.
     """
 
     policy: type[Policy]
