@@ -16,7 +16,7 @@ import naive
 from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform
 from cutline.policies import Policy
 from cutline.simulation import stepping, waterline
-from cutline.simulation.chunks import parameter_table
+from cutline.simulation.chunks import parameter_tables
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def play(
         engine.kernel(type(policy), afresh)(
             problem.means,
             problem.threshold,
-            parameter_table(policy, problem, budgets[-1]),
+            parameter_tables(policy, problem, np.array(budgets)),
             np.uint64(key),
             first_run,
             np.array(budgets, np.int64),

@@ -20,7 +20,7 @@ from cutline.cli import cutline
 from cutline.compiled import jit, with_parameters
 from cutline.policies import Policy, available
 from cutline.policies.policy import excess
-from cutline.simulation.chunks import parameter_table
+from cutline.simulation.chunks import parameter_tables
 from games import ENGINES, play
 
 Check = Callable[[type[Policy]], None]
@@ -38,7 +38,7 @@ def check(function: Check) -> Check:
 
 def rows(policy: Policy, problem: Problem = PROBLEM, budget: int = BUDGET) -> list[list[float]]:
     """The parameters of the index, a list an arm."""
-    return parameter_table(policy, problem, budget).tolist()  # type: ignore[no-any-return]
+    return parameter_tables(policy, problem, np.array([budget]))[0].tolist()  # type: ignore[no-any-return]
 
 
 def records(policy: Policy, most: int) -> list[tuple[float, float]]:
@@ -129,7 +129,7 @@ def has_an_index_that_is_a_number_for_every_record(policy: type[Policy]) -> None
 def has_the_same_index_compiled_and_as_it_is(policy: type[Policy]) -> None:
     made = policy()
     compiled = with_parameters(policy.index, 3)
-    table = parameter_table(made, PROBLEM, BUDGET)
+    table = parameter_tables(made, PROBLEM, np.array([BUDGET]))[0]
 
     @jit
     def fill(pulls: Any, totals: Any, theta: float, table: Any, values: Any) -> None:

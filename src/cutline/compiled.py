@@ -28,6 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False, "fastmath": False}
 _OPTIONS_IN_PLACE = {**_OPTIONS, "_nrt": False}
+_OPTIONS_INLINED = {**_OPTIONS_IN_PLACE, "forceinline": True}
 
 
 def jit(function: F) -> F:
@@ -41,6 +42,13 @@ def jit_in_place(function: F) -> F:
     """Compile a building block that makes no arrays: it works in those that it is given."""
     _rename(function)
     compiled: F = numba.njit(**_OPTIONS_IN_PLACE)(function)
+    return compiled
+
+
+def jit_inlined(function: F) -> F:
+    """Compile a building block that makes no arrays into whatever calls it, however large it is."""
+    _rename(function)
+    compiled: F = numba.njit(**_OPTIONS_INLINED)(function)
     return compiled
 
 
@@ -59,8 +67,11 @@ def _rename(function: Callable[..., Any]) -> None:
 
 
 @cache
-def compile_plain(function: Callable[..., float]) -> Callable[..., float]:
-    """Compile a plain Python function, such as a policy's index, and the plain functions that it calls."""
+def compile_plain(function: Callable[..., float], inlined: bool = False) -> Callable[..., float]:
+    """Compile a plain Python function, such as a policy's index, and the plain functions that it calls.
+
+    ``inlined``: as ``jit_inlined`` does; what it calls is left to the compiler.
+    """
     namespace = dict(function.__globals__)
     for name in function.__code__.co_names:
         if isinstance(namespace.get(name), types.FunctionType):
@@ -68,16 +79,17 @@ def compile_plain(function: Callable[..., float]) -> Callable[..., float]:
     copy = types.FunctionType(
         function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
     )
-    return jit_in_place(copy)
+    return (jit_inlined if inlined else jit_in_place)(copy)
 
 
-def with_parameters(function: Callable[..., float], leading: int) -> Callable[..., float]:
+def with_parameters(function: Callable[..., float], leading: int, inlined: bool = False) -> Callable[..., float]:
     """Compile ``function(x1..xn, *parameters)``, n = ``leading``, to take the parameters as (arm, table).
 
     ``table`` has shape (K, number of parameters); row ``arm`` is passed on. Numba cannot spread a row over
-    arguments, hence the spelled-out cases: 3 or 5 leading arguments, up to 3 parameters.
+    arguments, hence the spelled-out cases: 3 or 5 leading arguments, up to 3 parameters. ``inlined`` as in
+    ``compile_plain``.
     """
-    f = compile_plain(function)
+    f = compile_plain(function, inlined)
     parameters = function.__code__.co_argcount - leading
     cases: dict[tuple[int, int], Callable[..., float]] = {
         (3, 0): lambda a, b, c, arm, table: f(a, b, c),
@@ -91,7 +103,7 @@ def with_parameters(function: Callable[..., float], leading: int) -> Callable[..
     }
     if (leading, parameters) not in cases:
         raise TypeError(f"{function.__name__} takes {parameters} parameters; an index has at most 3")
-    return jit_in_place(cases[leading, parameters])
+    return (jit_inlined if inlined else jit_in_place)(cases[leading, parameters])
 
 
 class _KernelCache(FunctionCache):
@@ -116,7 +128,7 @@ class _KernelCache(FunctionCache):
 
 def fingerprint(function: Callable[..., Any]) -> str:
     """Return a hash of the function's code, of the constants it uses, of every function it reaches, and the options."""
-    digest = hashlib.sha256(repr((_OPTIONS, _OPTIONS_IN_PLACE)).encode())
+    digest = hashlib.sha256(repr((_OPTIONS, _OPTIONS_IN_PLACE, _OPTIONS_INLINED)).encode())
     for part in _parts(function, set()):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 import naive
 from cutline import InvalidInputError, OptKG
-from cutline.policies.opt_kg import beta_upper_tail, log_ratio, stirling_error, stirling_errors
+from cutline.policies.opt_kg import beta_upper_tail, density_bound, log_ratio, stirling_error, stirling_errors
 from policy_contract import assert_orders_alike
 
 ONE = Fraction(1)
@@ -188,6 +188,22 @@ def test_the_three_errors_of_stirlings_formula_for_a_beta_function_are_right_tog
 
         want = error(mpmath.mpf(a)) + error(mpmath.mpf(b)) - error(mpmath.mpf(a) + mpmath.mpf(b))
     assert stirling_errors(a, b) == pytest.approx(float(want), rel=1e-12, abs=2e-13)
+
+
+@given(theta=st.floats(0.01, 0.99), size=st.floats(0.02, 1e6), off=st.floats(-4, 4))
+def test_the_bound_of_the_density_is_above_it_and_close_where_the_belief_is_in_doubt(
+    theta: float, size: float, off: float
+) -> None:
+    deviation = off * math.sqrt(size * theta * (1 - theta))
+    a, b = size * theta + deviation, size * (1 - theta) - deviation
+    if a > 1e-3 and b > 1e-3:
+        with mpmath.workdps(60):
+            x, y, t = mpmath.mpf(a), mpmath.mpf(b), mpmath.mpf(theta)
+            want = mpmath.log(mpmath.beta(x, y)) - x * mpmath.log(t) - y * mpmath.log(1 - t)
+        slack = density_bound(size, deviation, theta) - float(want)
+        assert slack >= -1e-12 * max(1.0, size)
+        if abs(deviation) < 0.3 * size * min(theta, 1 - theta) and size * min(theta, 1 - theta) > 5:
+            assert slack < 0.01 + 0.01 * off**2
 
 
 @given(a=st.floats(0.01, 200), b=st.floats(0.01, 200), x=st.floats(0.001, 0.999))

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from cutline import APT, LSA, UCBE, OptKG, Problem
 from cutline.policies import Policy
-from cutline.policies.policy import excess, is_above, number, settle
+from cutline.policies.policy import LOG_SLACK, excess, is_above, log_above, number, settle
 
 decimals = st.integers(1, 999_999).map(lambda n: Fraction(n, 10**6))
 records = st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
@@ -83,3 +83,15 @@ def test_the_index_stays_finite_at_the_limits_of_every_parameter(policy: Policy,
     values = policy.parameters(Problem([0.1, 0.9]), 10**15)
     for n, s in [(1.0, 0.0), (1.0, 1.0), (2.0, 1.0), (3.0, 3.0), (1e6, 0.0), (1e6, 5e5), (1e6, 1e6), (1e15, 3e14)]:
         assert math.isfinite(policy.index(n, s, theta, *values))
+
+
+@given(x=st.floats(1e-300, 1e300))
+def test_the_logarithm_of_ceilings_is_above_the_logarithm_by_a_little(x: float) -> None:
+    assert 0.0 <= log_above(x) - math.log(x) <= LOG_SLACK
+
+
+@pytest.mark.parametrize("power", [-40, -1, 0, 1, 2, 53])
+def test_it_is_above_where_its_series_is_cut_most(power: int) -> None:
+    for edge in (math.sqrt(0.5), math.sqrt(2.0), 1.0):
+        for x in (edge, math.nextafter(edge, 0.0), math.nextafter(edge, 2.0)):
+            assert 0.0 <= log_above(x * 2.0**power) - math.log(x * 2.0**power) <= LOG_SLACK

@@ -14,6 +14,7 @@ import pytest
 import games
 import naive
 from cutline import LSA, UCBE, OptKG, Problem, RegretCurves, Uniform, simulate
+from cutline.paper.setups import SETUPS as PAPER
 from cutline.policies import Policy, available
 
 simulate_module = sys.modules["cutline.simulation.simulate"]
@@ -68,6 +69,16 @@ def test_it_says_what_it_simulated(usual: RegretCurves) -> None:
     assert usual.problem == PROBLEM
     assert (usual.seed, usual.streams) == (5, "common")
     np.testing.assert_allclose(usual.pulls.sum(axis=2), [BUDGETS] * 5, rtol=1e-12)
+
+
+@pytest.mark.parametrize("policy", [UCBE(0), UCBE(4)], ids=str)
+def test_a_policy_that_is_not_anytime_plays_each_budget_as_if_it_were_the_only_one(policy: Policy) -> None:
+    for problem, budgets in ((PROBLEM, BUDGETS), (PAPER[3].problem, [1000, 1001, 20_000, 20_064])):
+        together = simulate(problem, policy, budgets, runs=20, seed=5)
+        for look, budget in enumerate(budgets):
+            alone = simulate(problem, policy, budget, runs=20, seed=5)
+            assert np.array_equal(together.errors[:, look], alone.errors[:, 0])
+            assert np.array_equal(together.pulls[:, look], alone.pulls[:, 0])
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 4])

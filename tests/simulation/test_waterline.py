@@ -19,7 +19,7 @@ from cutline.paper.setups import SETUPS
 from cutline.policies import Policy, available, parse
 from cutline.policies.policy import excess
 from cutline.simulation import chunks, waterline
-from cutline.simulation.chunks import Chunk, parameter_table, play
+from cutline.simulation.chunks import Chunk, parameter_tables, play
 from cutline.simulation.wide import play_wide
 
 POLICIES = [str(policy()) for policy in available()] + ["APT(0.05)", "UCBE(4)", "UCBE(-1)", "Opt-KG(0.5,0.5)", "LSA(4)"]
@@ -48,7 +48,7 @@ def test_every_run_is_the_stepping_engines(
     problem = Problem(means, threshold)
     policy = parse(name)
     budgets = list(itertools.accumulate(spans, initial=problem.arms))
-    assert_the_engines_agree(policy, problem, budgets if policy.anytime else budgets[-1:], 2, key)
+    assert_the_engines_agree(policy, problem, budgets, 2, key)
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -57,13 +57,12 @@ def test_it_agrees_on_the_setups_of_the_paper(name: str, setup: int) -> None:
     problem = SETUPS[setup].problem
     largest = min(SETUPS[setup].max_budget, 20_000)
     policy = parse(name)
-    budgets = [largest // 3, largest - 1, largest] if policy.anytime else [largest]
-    assert_the_engines_agree(policy, problem, budgets, 3)
+    assert_the_engines_agree(policy, problem, [largest // 3, largest - 1, largest], 3)
 
 
 @pytest.mark.parametrize("policy", [LSA(), APT(0), OptKG(), UCBE(0), Uniform()], ids=str)
 def test_chunks_of_many_runs_agree_though_guesses_pass_from_run_to_run(policy: Policy) -> None:
-    budgets = np.array([5000, 10_000] if policy.anytime else [10_000])
+    budgets = np.array([5000, 10_000])
     chunk = Chunk(SETUPS[3].problem, policy, budgets, 11, 7, 60)
     stepped, skipped = play(chunk, "stepping"), play(chunk, "waterline")
     assert np.array_equal(skipped.errors, stepped.errors)
@@ -104,7 +103,7 @@ def test_no_index_inside_a_block_is_above_its_ceiling(
     policy = parse(name)
     assert policy.ceiling is not None
     problem = Problem([min(threshold + rng.uniform(1e-3, 0.4), 1.0), threshold / 2], threshold)
-    parameters = parameter_table(policy, problem, 10_000)[0]
+    parameters = parameter_tables(policy, problem, np.array([10_000]))[0, 0]
     for _ in range(20):
         pulls = int(rng.choice([1, 2, 7, 64, 1000, 10**5, 10**8]))
         total = int(min(pulls, max(0, round(pulls * threshold + rng.normal() * rng.choice([0, 1, 30])))))

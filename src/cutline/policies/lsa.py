@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from cutline.policies.policy import Policy, above_rounding, check_parameter, excess, settle
+from cutline.policies.policy import Policy, above_rounding, check_parameter, excess, log_above, settle
 
 
 def lsa_index(pulls: float, total: float, threshold: float, alpha: float) -> float:
@@ -15,7 +15,7 @@ def lsa_index(pulls: float, total: float, threshold: float, alpha: float) -> flo
 def lsa_ceiling(pulls: float, length: float, lowest: float, highest: float, threshold: float, alpha: float) -> float:
     """Return an upper bound of the index over a block: the largest excess^2 on the fewest pulls, ln of the most."""
     deviation = max(-lowest, highest)
-    bound = alpha * deviation * deviation / pulls + 0.5 * math.log(pulls + length)
+    bound = alpha * deviation * deviation / pulls + 0.5 * log_above(pulls + length)
     return above_rounding(bound, bound)
 
 

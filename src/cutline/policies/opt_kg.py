@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutline.policies.policy import Policy, above_rounding, check_parameter, settle
+from cutline.policies.policy import LOG_SLACK, Policy, above_rounding, check_parameter, log_above, settle
 
 _HALF_LOG_2_PI = 0.9189385332046728
 _SMALL = 20.0  # below it Stirling's series has too few good terms
@@ -70,18 +70,38 @@ def corners_bound(n: float, length: float, low: float, high: float, threshold: f
     if n * threshold + low <= 0.0 or n * (1.0 - threshold) - high <= 0.0:
         return math.inf
     end = n + length
-    bound = max(
-        minus_log_density(n * threshold + low, n * (1.0 - threshold) - low, threshold),
-        minus_log_density(n * threshold + high, n * (1.0 - threshold) - high, threshold),
-        minus_log_density(end * threshold + low, end * (1.0 - threshold) - low, threshold),
-        minus_log_density(end * threshold + high, end * (1.0 - threshold) - high, threshold),
-    )
+    bound = max(density_bound(n, low, threshold), density_bound(n, high, threshold))
+    if length > 0.0:
+        bound = max(bound, density_bound(end, low, threshold), density_bound(end, high, threshold))
     side = end * max(threshold, 1.0 - threshold) + max(-low, high)
     if low > _FAR:
         side = end * threshold + high
     elif high < -_FAR:
         side = end * (1.0 - threshold) - low
-    return above_rounding(bound + math.log(side), abs(bound) + abs(math.log(side)))
+    return above_rounding(bound + log_above(side), abs(bound) + abs(log_above(side)))
+
+
+def density_bound(n: float, deviation: float, threshold: float) -> float:
+    """Return no less than -ln D at a = n theta + deviation and b = n (1 - theta) - deviation, without a branch.
+
+    The series of (1 + x) ln(1 + x) - x and of -ln(1 + x), where a = n theta (1 + x) and b likewise, end above their
+    tails: with a geometric series where x < 0, with a positive term where x > 0. Stirling's errors end after one term.
+    """
+    mean_a = n * threshold
+    mean_b = n * (1.0 - threshold)
+    over_a = 1.0 / (mean_a + deviation)
+    over_b = 1.0 / (mean_b - deviation)
+    over_n = 1.0 / n
+    x = deviation / mean_a
+    y = -deviation / mean_b
+    tail_a = x * x * max(1.0, mean_a * over_a)
+    tail_b = y * y * max(1.0, mean_b * over_b)
+    divergence = mean_a * (x * x * (1 / 2 - x * (1 / 6)) + x * x * tail_a * (1 / 12))
+    divergence += mean_b * (y * y * (1 / 2 - y * (1 / 6)) + y * y * tail_b * (1 / 12))
+    tilt = 0.25 * (tail_a + tail_b) - 0.5 * (x + y)
+    scale = 0.5 * (log_above(mean_a * (1.0 - threshold)) - LOG_SLACK)
+    errors = (over_a + over_b - over_n) * (1 / 12) + over_n * over_n * over_n * (1 / 360)
+    return divergence + tilt + _HALF_LOG_2_PI - scale + errors
 
 
 def even_bound(n: float, deviation: float) -> float:
@@ -97,7 +117,7 @@ def even_bound(n: float, deviation: float) -> float:
     divergence = 0.5 * n * w * (1.0 + w * (1 / 6 + w * geometric * (1 / 15)))
     tilt = u * (1.0 + w * geometric * (1 / 3))
     errors = y * (geometric * (1 / 3) - 1 / 12 + y * y * (1 / 360))
-    return divergence + tilt + (_HALF_LOG_2_PI + 0.5 * math.log(n)) + errors
+    return divergence + tilt + (_HALF_LOG_2_PI + 0.5 * log_above(n)) + errors
 
 
 def minus_log_density(a: float, b: float, threshold: float) -> float:

@@ -16,7 +16,10 @@ _WORTH_A_LOOK = 30
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some runs of one policy, budgets (B,) increasing: all that a worker needs, and small enough to send."""
+    """Some runs of one policy, budgets (B,) increasing: all that a worker needs, and small enough to send.
+
+    A policy that is not anytime plays a game for each budget, on the same rewards.
+    """
 
     problem: Problem
     policy: Policy
@@ -28,19 +31,27 @@ class Chunk:
     @property
     def total_pulls(self) -> int:
         """Pulls in all its runs."""
-        return int(self.budgets[-1]) * self.runs
+        return pulls_of_a_run(self.policy, self.budgets) * self.runs
 
     @property
     def engine(self) -> str:
         """Return "waterline" where the policy has a ceiling and the arms get pulls enough to skip, else "stepping".
 
-        The result is the same; below some 20 pulls an arm, and 30 more for each budget, there is nothing to gain,
+        The result is the same; below some 20 pulls an arm, and 30 more for each look, there is nothing to gain,
         except from a policy that reads no rewards.
         """
         if self.policy.ceiling is None:
             return "stepping"
-        enough = self.problem.arms * (_WORTH_SKIPPING + _WORTH_A_LOOK * self.budgets.size)
-        return "waterline" if self.budgets[-1] >= enough or not self.policy.reads_rewards else "stepping"
+        looks = self.budgets.size
+        games = 1 if self.policy.anytime else looks
+        enough = self.problem.arms * (_WORTH_SKIPPING * games + _WORTH_A_LOOK * looks)
+        gets_enough = pulls_of_a_run(self.policy, self.budgets) >= enough
+        return "waterline" if gets_enough or not self.policy.reads_rewards else "stepping"
+
+
+def pulls_of_a_run(policy: Policy, budgets: NDArray[np.int64]) -> int:
+    """Return how many pulls a run makes: up to the last budget, or up to every one if the policy begins afresh."""
+    return int(budgets[-1] if policy.anytime else budgets.sum())
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,7 @@ def play(chunk: Chunk, engine: str | None = None) -> ChunkResult:
     inputs = (
         problem.means,
         problem.threshold,
-        parameter_table(chunk.policy, problem, int(budgets[-1])),
+        parameter_tables(chunk.policy, problem, budgets),
         np.uint64(chunk.key),
         chunk.first_run,
         budgets,
@@ -79,10 +90,14 @@ def play(chunk: Chunk, engine: str | None = None) -> ChunkResult:
     return ChunkResult(errors, pulls, totals, int(skipped[0]))
 
 
-def parameter_table(policy: Policy, problem: Problem, budget: int) -> NDArray[np.float64]:
-    """Return the policy's parameters as kernels take them: shape (K, number of parameters), a row an arm."""
-    values = policy.parameters(problem, budget)
-    table = np.empty((problem.arms, len(values)))
-    for column, value in enumerate(values):
-        table[:, column] = value
-    return table
+def parameter_tables(policy: Policy, problem: Problem, budgets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the policy's parameters as kernels take them: shape (G, K, number of parameters), a row an arm.
+
+    G is 1 for an anytime policy. Any other plays a game of its own for each budget: G is their number.
+    """
+    games = [policy.parameters(problem, int(budget)) for budget in (budgets[-1:] if policy.anytime else budgets)]
+    tables = np.empty((len(games), problem.arms, len(games[0])))
+    for game, values in enumerate(games):
+        for column, value in enumerate(values):
+            tables[game, :, column] = value
+    return tables

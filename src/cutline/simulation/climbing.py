@@ -2,8 +2,8 @@
 
 A climb takes what is left of a word of rewards and asks the policy's ``ceiling`` whether any record in it can have an
 index above the level: first with all that the number of ones leaves open about their order, then with the true range
-of the excess. If it still can, the block is halved where pulls alone raise the index; else the ceiling gives a band of
-the excess in which no index is above the level, and only records outside of it are looked at.
+of the excess. If it still can, it goes on in groups: the ceilings of all records of a group, each for itself, are
+computed side by side, and only records with a ceiling above the level get an index.
 """
 
 from collections.abc import Callable
@@ -18,10 +18,12 @@ from cutline.simulation.rewards import BLOCK, count_ones, reward_words
 from cutline.simulation.tournament import play_all_matches, rival_of, set_index
 
 _ONE = np.uint64(1)
+_TWO = np.uint64(2)
 _BATCH = 8  # words
 _PART = 8
 _PART_BITS = np.uint64((1 << _PART) - 1)
-_FEW = 16  # with fewer pulls, an arm's every index is looked at
+_GROUP = 16  # records whose ceilings are computed side by side
+_FEW = 16  # with fewer pulls there is nothing to skip
 _SHORT_STAY = 4  # so many pulls of a stay are looked at one by one; most stays are no longer
 _ROUNDING = 1e-14  # of the pulls: more than an excess, summed over a word, can be off
 
@@ -103,6 +105,7 @@ def climbing(policy: type[Policy]) -> Climbing:
     assert policy.ceiling is not None
     index = with_parameters(policy.index, 3)
     ceiling = with_parameters(policy.ceiling, 5)
+    ceiling_inlined = with_parameters(policy.ceiling, 5, inlined=True)
 
     @jit_in_place
     def bound_of(n: int, length: int, lowest: float, highest: float, problem: Any, arm: int) -> float:
@@ -111,21 +114,30 @@ def climbing(policy: type[Policy]) -> Climbing:
         return ceiling(float(n), float(length), lowest - margin, highest + margin, threshold, arm, parameters)
 
     @jit_in_place
-    def band_of(n: int, length: int, reach: float, bound: float, level: float, problem: Any, arm: int) -> float:
-        """Return how far from 0, on either side, the excess can be with no index in the block above the level.
+    def ceilings_above(
+        n: int, s: int, word: Any, level: float, threshold: float, parameters: Any, arm: int
+    ) -> np.uint64:
+        # LLVM makes vectors of this loop; if the mask of the first lanes comes from a function, it does not.
+        found = np.uint64(0)
+        for lane in range(_GROUP):
+            pulls = float(n + 1 + lane)
+            total = s + count_ones(word & ((_TWO << np.uint64(lane)) - _ONE))
+            excess = float(total) - threshold * pulls
+            margin = _ROUNDING * pulls
+            bound = ceiling_inlined(pulls, 0.0, excess - margin, excess + margin, threshold, arm, parameters)
+            found |= np.uint64(bound > level) << np.uint64(lane)
+        return found
 
-        ``bound``, above the level, is the ceiling at ``reach``. Between two points the ceiling is taken as straight
-        and what comes out is tried. Negative where even an excess of 0 is too much.
+    @jit_in_place
+    def suspects(n: int, s: int, word: Any, length: int, level: float, problem: Any, arm: int) -> np.uint64:
+        """Return which of the next records, at most a group, have a ceiling above the level, as bits of a word.
+
+        The compiler makes vectors of the loop if there is no branch left in it, hence a loop for the threshold 1/2.
         """
-        inner = max(0.5 * reach, reach - _PART)
-        below = bound_of(n, length, -inner, inner, problem, arm)
-        guess = inner + (level - below) / (bound - below) * (reach - inner)
-        if below > level:
-            guess -= 1.0
-            inner = -1.0
-        if guess > inner and bound_of(n, length, -guess, guess, problem, arm) <= level:
-            return guess
-        return inner
+        threshold, parameters, _ = problem
+        if threshold == 0.5:
+            return ceilings_above(n, s, word, level, 0.5, parameters, arm) & ((_ONE << np.uint64(length)) - _ONE)
+        return ceilings_above(n, s, word, level, threshold, parameters, arm) & ((_ONE << np.uint64(length)) - _ONE)
 
     @jit_in_place
     def climb(  # noqa: PLR0913 - kernels take arrays, not objects
@@ -133,74 +145,63 @@ def climbing(policy: type[Policy]) -> Climbing:
     ) -> tuple[int, int, float]:
         """Pull an arm until its index is above the level or it has ``limit`` pulls; return (pulls, total, index)."""
         threshold, parameters, swings = problem
-        most = max(_PART, min(BLOCK, n // 8))  # a longer block is looked at from too far away
-        driven = False  # the pulls alone can raise the index above the level within a block
         while n < limit:
             lane = n & (BLOCK - 1)
+            length = min(BLOCK - lane, limit - n)
             word = word_at(arm, n // BLOCK, source, shelf) >> np.uint64(lane)
-            length = min(BLOCK - lane, limit - n, most)
             if length < BLOCK:
                 word &= (_ONE << np.uint64(length)) - _ONE
-            ones = count_ones(word)
-            here = s - threshold * n
-            band = -1.0
             if n >= _FEW:
+                ones = count_ones(word)
+                here = s - threshold * n
                 lowest = here - (length - ones) * threshold
                 highest = here + ones * (1.0 - threshold)
                 if bound_of(n, length, lowest, highest, problem, arm) <= level:
                     n += length
                     s += ones
                     skipped[0] += length
-                    most = min(BLOCK, 2 * most)
                     continue
-                if length > max(_PART, n // 8):
-                    most = max(_PART, n // 8)
-                    continue
-                if driven and length > _PART and bound_of(n, length, 0.0, 0.0, problem, arm) > level:
-                    most = length // 2
-                    continue
-                lowest = here
-                highest = here
-                after = here
-                rest = word
-                for _ in range(0, length, _PART):
-                    part = rest & _PART_BITS
-                    rest >>= np.uint64(_PART)
-                    lowest = min(lowest, after + swings[part, 0])
-                    highest = max(highest, after + swings[part, 1])
-                    after += swings[part, 2]
-                bound = bound_of(n, length, lowest, highest, problem, arm)
-                if bound <= level:
-                    n += length
-                    s += ones
-                    skipped[0] += length
-                    continue
-                band = band_of(n, length, max(-lowest, highest), bound, level, problem, arm)
-                if band < 0.0 and length > _PART:
-                    driven = True
-                    most = length // 2
-                    continue
+                if length > _GROUP:
+                    lowest = here
+                    highest = here
+                    rest = word
+                    for _ in range(0, length, _PART):
+                        part = rest & _PART_BITS
+                        rest >>= np.uint64(_PART)
+                        lowest = min(lowest, here + swings[part, 0])
+                        highest = max(highest, here + swings[part, 1])
+                        here += swings[part, 2]
+                    if bound_of(n, length, lowest, highest, problem, arm) <= level:
+                        n += length
+                        s += ones
+                        skipped[0] += length
+                        continue
             while length > 0:
-                part = word & _PART_BITS
-                if length >= _PART and here + swings[part, 0] >= -band and here + swings[part, 1] <= band:
-                    here += swings[part, 2]
-                    n += _PART
-                    s += count_ones(part)
-                    word >>= np.uint64(_PART)
-                    length -= _PART
-                    skipped[0] += _PART
-                    continue
-                for _ in range(min(_PART, length)):
-                    reward = np.int64(word & _ONE)
-                    word >>= _ONE
-                    length -= 1
-                    n += 1
-                    s += reward
-                    here += reward - threshold
-                    if abs(here) > band:
-                        value = index(float(n), float(s), threshold, arm, parameters)
-                        if value > level:
-                            return n, s, value
+                step = min(_GROUP, length)
+                group = word & ((_ONE << np.uint64(step)) - _ONE)
+                word >>= np.uint64(step)
+                length -= step
+                ones = count_ones(group)
+                if n >= _FEW:
+                    here = s - threshold * n
+                    lowest = here - (step - ones) * threshold
+                    highest = here + ones * (1.0 - threshold)
+                    if bound_of(n, step, lowest, highest, problem, arm) <= level:
+                        n += step
+                        s += ones
+                        skipped[0] += step
+                        continue
+                left = suspects(n, s, group, step, level, problem, arm)
+                while left != np.uint64(0):
+                    up_to = left ^ (left - _ONE)
+                    pulls = n + count_ones(up_to)
+                    total = s + count_ones(group & up_to)
+                    value = index(float(pulls), float(total), threshold, arm, parameters)
+                    if value > level:
+                        return pulls, total, value
+                    left &= left - _ONE
+                n += step
+                s += ones
         return n, s, index(float(n), float(s), threshold, arm, parameters)
 
     @jit_in_place

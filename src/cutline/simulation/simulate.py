@@ -17,7 +17,7 @@ from cutline.memory import require_memory
 from cutline.policies import Policy, parse
 from cutline.problem import Problem
 from cutline.progress import Progress, progress_bar
-from cutline.simulation.chunks import Chunk, play
+from cutline.simulation.chunks import Chunk, play, pulls_of_a_run
 from cutline.simulation.curves import RegretCurves
 from cutline.simulation.rewards import stream_key
 from cutline.simulation.wide import is_wide, play_wide
@@ -68,35 +68,34 @@ def simulate(
     jobs = executor if isinstance(executor, int) else available_cores()
     if jobs < 1:
         raise InvalidInputError(f"jobs is {jobs}; it must be 1 or more")
+    an_arm = _BYTES_PER_ARM * jobs + at.size * (24 * jobs + 16 * len(chosen))
     require_memory(
-        problem.arms * (_BYTES_PER_ARM * jobs + 16 * at.size * (jobs + len(chosen))) + 4 * len(chosen) * at.size * runs,
+        problem.arms * an_arm + 4 * len(chosen) * at.size * runs,
         f"{len(chosen)} policies on {problem.arms} arms at {at.size} budgets in {jobs} threads",
     )
 
     errors = np.empty((len(chosen), at.size, runs), np.int32)
     pulls = np.zeros((len(chosen), at.size, problem.arms), np.int64)
     work = [
-        (row, looks, chunk)
+        (row, chunk)
         for row, policy in enumerate(chosen)
-        for looks, chunk in _chunks(problem, policy, at, runs, stream_key(seed, _stream(policy, streams)))
+        for chunk in _chunks(problem, policy, at, runs, stream_key(seed, _stream(policy, streams)))
     ]
-    engines: list[set[str]] = [set() for _ in chosen]
-    for row, _, chunk in work:
-        engines[row].add(chunk.engine)
+    engines = {row: chunk.engine for row, chunk in work}
     workers = threads_of(executor, jobs)
-    by_arms = [runs < workers and is_wide(chunk) for _, _, chunk in work]
-    total = sum(chunk.total_pulls for _, _, chunk in work)
+    by_arms = [runs < workers and is_wide(chunk) for _, chunk in work]
+    total = sum(chunk.total_pulls for _, chunk in work)
     with progress_bar("simulating", total, progress) as advance, pool_of(executor) as pool:
         wide = [position for position, split in enumerate(by_arms) if split]
         whole = [position for position, split in enumerate(by_arms) if not split]
         results = chain(
-            ((position, play_wide(work[position][2], pool, workers)) for position in wide),
-            ((whole[place], done) for place, done in run_all(play, [work[position][2] for position in whole], pool)),
+            ((position, play_wide(work[position][1], pool, workers)) for position in wide),
+            ((whole[place], done) for place, done in run_all(play, [work[position][1] for position in whole], pool)),
         )
         for position, result in results:
-            row, looks, chunk = work[position]
-            errors[row, looks, chunk.first_run : chunk.first_run + chunk.runs] = result.errors
-            pulls[row, looks] += result.pulls
+            row, chunk = work[position]
+            errors[row, :, chunk.first_run : chunk.first_run + chunk.runs] = result.errors
+            pulls[row] += result.pulls
             advance(chunk.total_pulls)
     return RegretCurves(
         problem=problem,
@@ -106,7 +105,7 @@ def simulate(
         pulls=pulls / runs,
         seed=seed,
         streams=streams,
-        engines=tuple(", ".join(sorted(names)) for names in engines),
+        engines=tuple(engines[row] for row in range(len(chosen))),
     )
 
 
@@ -194,11 +193,7 @@ def _stream(policy: Policy, streams: str) -> str:
     return "" if streams == "common" else str(policy)
 
 
-def _chunks(
-    problem: Problem, policy: Policy, budgets: NDArray[np.int64], runs: int, key: int
-) -> Iterator[tuple[slice, Chunk]]:
-    looks = [slice(0, budgets.size)] if policy.anytime else [slice(b, b + 1) for b in range(budgets.size)]
-    for look in looks:
-        size = max(1, min(runs, _PULLS_PER_CHUNK // int(budgets[look][-1])))
-        for first in range(0, runs, size):
-            yield look, Chunk(problem, policy, budgets[look], key, first, min(size, runs - first))
+def _chunks(problem: Problem, policy: Policy, budgets: NDArray[np.int64], runs: int, key: int) -> Iterator[Chunk]:
+    size = max(1, min(runs, _PULLS_PER_CHUNK // pulls_of_a_run(policy, budgets)))
+    for first in range(0, runs, size):
+        yield Chunk(problem, policy, budgets, key, first, min(size, runs - first))

@@ -38,8 +38,9 @@ def stepping_kernel(policy: type[Policy]) -> Callable[..., None]:
     """Compile the stepping engine for a policy.
 
     The kernel plays runs first_run .. first_run + R - 1 and stops at every budget to look. Its arguments:
-    means (K,), threshold, parameters (K, P), key (of the reward stream), first_run, budgets (B,) increasing,
-    and what it fills: errors (B, R), and pulls and totals (B, K), summed over the runs.
+    means (K,), threshold, parameters (G, K, P), key (of the reward stream), first_run, budgets (B,) increasing,
+    and what it fills: errors (B, R), and pulls and totals (B, K), summed over the runs. Where G is more than 1 it is B,
+    and a run begins afresh after every budget, with the parameters for the next.
     """
     index = with_parameters(policy.index, 3)
     pulls_each_arm_first = policy.pulls_each_arm_first
@@ -64,21 +65,26 @@ def stepping_kernel(policy: type[Policy]) -> Callable[..., None]:
         words = np.empty(arms, np.uint64)
         states = np.empty(arms, np.uint64)
         increments = np.empty(arms, np.uint64)
+        afresh = parameters.shape[0] > 1
         for run in range(errors.shape[1]):
-            time = 0
             for arm in range(arms):
                 states[arm] = arm_state(key, first_run + run, arm)
                 increments[arm] = arm_increment(states[arm])
-                pulls[arm] = 0
-                totals[arm] = 0
-                if pulls_each_arm_first:
-                    words[arm] = reward_word(states[arm], increments[arm], means[arm], 0)
-                    pulls[arm] = 1
-                    totals[arm] = np.int64(words[arm] & _ONE)
-                    time += 1
-                indices[leaf + arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
-            play_all_matches(tree)
+            time = 0
             for look in range(budgets.size):
+                table = parameters[look if afresh else 0]
+                if look == 0 or afresh:
+                    time = 0
+                    for arm in range(arms):
+                        pulls[arm] = 0
+                        totals[arm] = 0
+                        if pulls_each_arm_first:
+                            words[arm] = reward_word(states[arm], increments[arm], means[arm], 0)
+                            pulls[arm] = 1
+                            totals[arm] = np.int64(words[arm] & _ONE)
+                            time += 1
+                        indices[leaf + arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, table)
+                    play_all_matches(tree)
                 left = budgets[look] - time
                 time = budgets[look]
                 while left > 0:
@@ -95,7 +101,7 @@ def stepping_kernel(policy: type[Policy]) -> Callable[..., None]:
                         s += np.int64((word >> np.uint64(lane)) & _ONE)
                         n += 1
                         left -= 1
-                        value = index(float(n), float(s), threshold, current, parameters)
+                        value = index(float(n), float(s), threshold, current, table)
                     pulls[current] = n
                     totals[current] = s
                     words[current] = word

@@ -157,7 +157,8 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         skipped: Any,
     ) -> None:
         arms = means.size
-        problem = (threshold, parameters, swings_of(threshold))
+        afresh = parameters.shape[0] > 1
+        swings = swings_of(threshold)
         states = np.empty(arms, np.uint64)
         increments = np.empty(arms, np.uint64)
         sources = (states, increments)
@@ -169,29 +170,36 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         worth = worth_a_sweep(arms)
         aim = max(0.5, 1.0 - 2.0 / math.sqrt(arms))  # the fewer the arms, the less is known of what a level takes
         pace = np.zeros((budgets.size, 2))  # pulls, and how far they raised the level, on the way to each budget
-        usual = 0.0  # how far the first budget raises the level, and how much that varies
-        spread = 0.0
+        usual = np.zeros(budgets.size)  # how far a game raises the level to its first budget, and how much that varies
+        spread = np.zeros(budgets.size)
         found = np.empty((0 if reads_rewards else budgets.size, arms), np.int64)  # pulls that all runs have
         for run in range(errors.shape[1]):
-            time = 0
-            level = np.inf
             for arm in range(arms):
                 states[arm] = arm_state(key, first_run + run, arm)
                 increments[arm] = arm_increment(states[arm])
                 shelf[1][arm] = 0
                 shelf[2][arm] = 0
-                pulls[arm] = 0
-                totals[arm] = 0
-                if pulls_each_arm_first:
-                    word = word_at(arm, 0, (states[arm], increments[arm], means[arm]), shelf)
-                    pulls[arm] = 1
-                    totals[arm] = np.int64(word & np.uint64(1))
-                    time += 1
-                values[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
-                level = min(level, values[arm])
+            time = 0
+            level = np.inf
             bottom = level
-            if not reads_rewards and run > 0:
-                for look in range(budgets.size):
+            for look in range(budgets.size):
+                begins = look == 0 or afresh
+                problem = (threshold, parameters[look if afresh else 0], swings)
+                if begins:
+                    time = 0
+                    level = np.inf
+                    for arm in range(arms):
+                        pulls[arm] = 0
+                        totals[arm] = 0
+                        if pulls_each_arm_first:
+                            word = word_at(arm, 0, (states[arm], increments[arm], means[arm]), shelf)
+                            pulls[arm] = 1
+                            totals[arm] = np.int64(word & np.uint64(1))
+                            time += 1
+                        values[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, problem[1])
+                        level = min(level, values[arm])
+                    bottom = level
+                if not reads_rewards and run > 0:
                     for arm in range(arms):
                         source = (states[arm], increments[arm], means[arm])
                         totals[arm] += count_rewards(arm, source, shelf, pulls[arm], found[look, arm])
@@ -200,25 +208,24 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                     errors[look, run] = count_errors(means, threshold, pulls, totals)
                     pulls_sum[look] += pulls
                     totals_sum[look] += totals
-                continue
-            for look in range(budgets.size):
+                    continue
                 whole = left = budgets[look] - time
                 start = short = level  # where ``whole`` pulls were left, and where a tenth was
-                if look > 0:
+                if not begins:
                     if run == 0:
                         pace[look] = pace[look - 1]
                     step = aim * left * pace[look, 1] / max(pace[look, 0], 1.0)
                 elif run > 0:
-                    step = max(usual - 1.5 * spread, 0.25 * usual)
+                    step = max(usual[look] - 1.5 * spread[look], 0.25 * usual[look])
                 else:
                     step = rise(means, problem, sources, shelf, records)
                 misses = 0
-                guessed = look == 0 and run > 0
+                guessed = begins and run > 0
                 while left > worth and misses < _MOST_MISSES and level + step > level:
                     made = raise_all(means, problem, sources, shelf, records, trial, level + step, left, skipped)
                     if made < 0:
                         misses += 1
-                        step = max(0.25 * step, step - 6.0 * spread if guessed else 0.0)
+                        step = max(0.25 * step, step - 6.0 * spread[look] if guessed else 0.0)
                         guessed = False
                         place(records, tree)
                         left, level = finish(
@@ -228,7 +235,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                     guessed = False
                     level += step
                     left -= made
-                    if look == 0 and 2 * (left + made) > budgets[0] - time:
+                    if begins and 2 * (left + made) > budgets[look] - time:
                         start = level
                         whole = left
                     if 10 * left > budgets[look] - time:
@@ -244,11 +251,11 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                     found[look] = pulls
                 pace[look, 0] = _FADING * pace[look, 0] + whole
                 pace[look, 1] = _FADING * pace[look, 1] + level - start
-                if look == 0:
+                if begins:
                     climbed = level - bottom
                     weight = max(1.0 / (run + 1), 1.0 - _FADING)
-                    usual += weight * (climbed - usual)
-                    varied = level - short if run == 0 else abs(climbed - usual)
-                    spread += weight * (varied - spread)
+                    varied = level - short if run == 0 else abs(climbed - usual[look])
+                    spread[look] += weight * (varied - spread[look])
+                    usual[look] += weight * (climbed - usual[look])
 
     return kernel(skip_ahead)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cutline.compiled import kernel
 from cutline.policies.policy import Policy
-from cutline.simulation.chunks import Chunk, ChunkResult, parameter_table
+from cutline.simulation.chunks import Chunk, ChunkResult, parameter_tables
 from cutline.simulation.climbing import climbing, empty_shelf, swings_of
 from cutline.simulation.rewards import arm_increment, arm_state, reward_word
 from cutline.simulation.stepping import count_errors
@@ -141,23 +141,26 @@ def play_wide(chunk: Chunk, pool: Executor, workers: int) -> ChunkResult:
     errors = np.empty((chunk.budgets.size, chunk.runs), np.int32)
     pulls, totals = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     skipped = 0
+    tables = parameter_tables(chunk.policy, chunk.problem, chunk.budgets)
     for run in range(chunk.runs):
-        game = _Game(chunk, run, pool, workers)
         for look, budget in enumerate(chunk.budgets):
+            if look < len(tables):
+                game = _Game(chunk, run, tables[look], pool, workers)
             errors[look, run] = game.play_to(int(budget))
             pulls[look] += game.pulls
             totals[look] += game.totals
-        skipped += game.skipped
+            skipped += game.skipped
+            game.skipped = 0
     return ChunkResult(errors, pulls, totals, skipped)
 
 
 class _Game:
     """The records of one run: pulls and totals, shape (K,)."""
 
-    def __init__(self, chunk: Chunk, run: int, pool: Executor, workers: int) -> None:
+    def __init__(self, chunk: Chunk, run: int, parameters: NDArray[np.float64], pool: Executor, workers: int) -> None:
         arms = chunk.problem.arms
         self._chunk, self._run, self._pool = chunk, chunk.first_run + run, pool
-        self._parameters = parameter_table(chunk.policy, chunk.problem, int(chunk.budgets[-1]))
+        self._parameters = parameters
         self._cuts = np.linspace(0, arms, _SLICES_PER_WORKER * workers + 1).astype(int)
         self._worth = worth_a_sweep(arms)
         self.pulls, self.totals = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
