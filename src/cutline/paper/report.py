@@ -3,8 +3,8 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +15,7 @@ from cutline.paper.figures import ALPHA_FIGURE, FIGURES, alpha_figure, setups_fi
 from cutline.paper.setups import ALPHAS, COMPETITORS, OURS, RUNS, SETUPS, Setup, check_setups, yardsticks
 from cutline.paper.summary import summary
 from cutline.paper.table import Cell, table, to_csv, to_markdown
+from cutline.paper.yardsticks import fixed_regret
 from cutline.plotting import figure_bytes, require_drawable
 from cutline.policies import Policy
 from cutline.progress import Progress, progress_bar
@@ -56,30 +57,41 @@ def make_paper(
     total = sum(_planned_pulls(policies, setup, runs) for setup in chosen)
     if SETUPS[1] in chosen:
         total += _planned_pulls(ALPHAS, SETUPS[1], runs)
-    with progress_bar("simulating the paper", total, progress) as advance:
-        work = _Work(Path(out), runs, seed, executor, advance)
-        for stem, numbers in FIGURES.items():
-            for setup in (setup for setup in chosen if setup.number in numbers):
-                work.curves[setup.number] = work.simulate(setup, policies, f"curves-setup-{setup.number}.csv")
-            if work.curves.keys() & set(numbers):
-                work.write_figure(stem, setups_figure(numbers, work.curves))
-            if not work.cells:
-                work.write_table()
-        if SETUPS[1] in chosen:
-            work.write_figure(ALPHA_FIGURE, alpha_figure(work.simulate(SETUPS[1], ALPHAS, "curves-alpha.csv")))
+    clerk = ThreadPoolExecutor(1)
+    try:
+        with progress_bar("simulating the paper", total, progress) as advance:
+            work = _Work(Path(out), runs, seed, executor, advance, clerk)
+            for stem, numbers in FIGURES.items():
+                for setup in (setup for setup in chosen if setup.number in numbers):
+                    work.curves[setup.number] = work.simulate(setup, policies, f"curves-setup-{setup.number}.csv")
+                    work.later(fixed_regret, setup.problem, setup.max_budget)
+                if work.curves.keys() & set(numbers):
+                    work.later(work.write_figure, stem, setups_figure, numbers, dict(work.curves))
+                    work.later(work.write_table, dict(work.curves))
+            if SETUPS[1] in chosen:
+                alphas = work.simulate(SETUPS[1], ALPHAS, "curves-alpha.csv")
+                work.later(work.write_figure, ALPHA_FIGURE, alpha_figure, alphas)
+            work.finish()
+    finally:
+        clerk.shutdown()
     work.write_manifest(chosen, policies)
     return summary(work.curves, work.cells)
 
 
 @dataclass
 class _Work:
-    """The folder, how to simulate, and what there is so far."""
+    """The folder, how to simulate, and what there is so far.
+
+    All that is not simulated is done by the clerk, one thing after the other, while simulation goes on.
+    """
 
     out: Path
     runs: int
     seed: int
     executor: Executor | int | None
     advance: Progress
+    clerk: Executor
+    pending: list[Future[None]] = field(default_factory=list)
     curves: dict[int, RegretCurves] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
     files: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -95,8 +107,20 @@ class _Work:
             executor=self.executor,
             progress=self.advance,
         )
-        self.write(name, curves.to_csv().encode())
+        self.later(self.write, name, curves.to_csv().encode())
         return curves
+
+    def later(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Have something done while simulation goes on; raise what went wrong with what is done already."""
+        self.pending.append(self.clerk.submit(function, *arguments))
+        for future in self.pending:
+            if future.done():
+                future.result()
+
+    def finish(self) -> None:
+        """Wait for all that was to be done later."""
+        for future in self.pending:
+            future.result()
 
     def write(self, name: str, content: bytes) -> None:
         if not self.files:  # from here on an older manifest in this folder would be wrong
@@ -105,12 +129,15 @@ class _Work:
             file.write(content)
         self.files[name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
-    def write_figure(self, stem: str, figure: "Figure") -> None:
+    def write_figure(self, stem: str, draw: "Callable[..., Figure]", *shown: Any) -> None:
+        figure = draw(*shown)
         for ending in FIGURE_ENDINGS:
             self.write(f"{stem}{ending}", figure_bytes(figure, ending))
 
-    def write_table(self) -> None:
-        self.cells = table(self.curves) if self.runs > 1 else []
+    def write_table(self, curves: dict[int, RegretCurves]) -> None:
+        if self.cells or self.runs == 1:
+            return
+        self.cells = table(curves)
         if self.cells:
             self.write("table.csv", to_csv(self.cells).encode())
             self.write("table.md", to_markdown(self.cells, self.runs).encode())
