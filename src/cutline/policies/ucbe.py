@@ -16,9 +16,12 @@ def ucbe_index(pulls: float, total: float, threshold: float, exploration: float)
 def ucbe_ceiling(
     pulls: float, length: float, lowest: float, highest: float, threshold: float, exploration: float
 ) -> float:
-    """Return an upper bound of the index over a block: the largest gap less the smallest bonus."""
-    gap = max(-lowest, highest) / pulls
-    bonus = math.sqrt(exploration / (pulls + length))
+    """Return an upper bound of the index over a block: the largest gap less the smallest bonus.
+
+    Where the length is known to be 0 the compiler makes one reciprocal of two.
+    """
+    gap = max(-lowest, highest) * (1.0 / pulls)
+    bonus = math.sqrt(exploration * (1.0 / (pulls + length)))
     return above_rounding(gap - bonus, gap + bonus)
 
 

@@ -11,7 +11,7 @@ from cutline.simulation.stepping import stepping_kernel
 from cutline.simulation.waterline import waterline_kernel
 
 _WORTH_SKIPPING = 20
-_WORTH_A_LOOK = 30
+_WORTH_A_LOOK = 20
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Chunk:
     def engine(self) -> str:
         """Return "waterline" where the policy has a ceiling and the arms get pulls enough to skip, else "stepping".
 
-        The result is the same; below some 20 pulls an arm, and 30 more for each look, there is nothing to gain,
+        The result is the same; below some 20 pulls an arm, and 20 more for each look, there is nothing to gain,
         except from a policy that reads no rewards.
         """
         if self.policy.ceiling is None:

@@ -182,15 +182,6 @@ def climbing(policy: type[Policy]) -> Climbing:
                 word >>= np.uint64(step)
                 length -= step
                 ones = count_ones(group)
-                if n >= _FEW:
-                    here = s - threshold * n
-                    lowest = here - (step - ones) * threshold
-                    highest = here + ones * (1.0 - threshold)
-                    if bound_of(n, step, lowest, highest, problem, arm) <= level:
-                        n += step
-                        s += ones
-                        skipped[0] += step
-                        continue
                 left = suspects(n, s, group, step, level, problem, arm)
                 while left != np.uint64(0):
                     up_to = left ^ (left - _ONE)

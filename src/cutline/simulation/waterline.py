@@ -125,6 +125,24 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         return made
 
     @jit_in_place
+    def begin(means: Any, problem: Any, sources: Any, shelf: Any, records: Any) -> float:
+        """Give all arms their first records and return the level."""
+        states, increments = sources
+        pulls, totals, values = records
+        threshold, parameters, _ = problem
+        level = np.inf
+        for arm in range(means.size):
+            pulls[arm] = 0
+            totals[arm] = 0
+            if pulls_each_arm_first:
+                word = word_at(arm, 0, (states[arm], increments[arm], means[arm]), shelf)
+                pulls[arm] = 1
+                totals[arm] = np.int64(word & np.uint64(1))
+            values[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
+            level = min(level, values[arm])
+        return level
+
+    @jit_in_place
     def rise(means: Any, problem: Any, sources: Any, shelf: Any, records: Any) -> float:
         """Return how much the index of a few arms rises over their next pulls: the first step up."""
         states, increments = sources
@@ -170,7 +188,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         worth = worth_a_sweep(arms)
         aim = max(0.5, 1.0 - 2.0 / math.sqrt(arms))  # the fewer the arms, the less is known of what a level takes
         pace = np.zeros((budgets.size, 2))  # pulls, and how far they raised the level, on the way to each budget
-        usual = np.zeros(budgets.size)  # how far a game raises the level to its first budget, and how much that varies
+        usual = np.zeros(budgets.size)  # the level at which a game reaches its first budget, and how much it varies
         spread = np.zeros(budgets.size)
         found = np.empty((0 if reads_rewards else budgets.size, arms), np.int64)  # pulls that all runs have
         for run in range(errors.shape[1]):
@@ -181,24 +199,12 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                 shelf[2][arm] = 0
             time = 0
             level = np.inf
-            bottom = level
             for look in range(budgets.size):
                 begins = look == 0 or afresh
                 problem = (threshold, parameters[look if afresh else 0], swings)
                 if begins:
-                    time = 0
-                    level = np.inf
-                    for arm in range(arms):
-                        pulls[arm] = 0
-                        totals[arm] = 0
-                        if pulls_each_arm_first:
-                            word = word_at(arm, 0, (states[arm], increments[arm], means[arm]), shelf)
-                            pulls[arm] = 1
-                            totals[arm] = np.int64(word & np.uint64(1))
-                            time += 1
-                        values[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, problem[1])
-                        level = min(level, values[arm])
-                    bottom = level
+                    time = arms if pulls_each_arm_first else 0
+                    level = begin(means, problem, sources, shelf, records)
                 if not reads_rewards and run > 0:
                     for arm in range(arms):
                         source = (states[arm], increments[arm], means[arm])
@@ -211,16 +217,20 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                     continue
                 whole = left = budgets[look] - time
                 start = short = level  # where ``whole`` pulls were left, and where a tenth was
-                if not begins:
-                    if run == 0:
+                if run == 0 and look > 0:  # the budget before is all that is known
+                    if not begins:
                         pace[look] = pace[look - 1]
-                    step = aim * left * pace[look, 1] / max(pace[look, 0], 1.0)
-                elif run > 0:
-                    step = max(usual[look] - 1.5 * spread[look], 0.25 * usual[look])
+                    usual[look] = usual[look - 1]
+                    spread[look] = 2.0 * spread[look - 1]
+                guessed = begins and run + look > 0
+                if guessed:
+                    step = max(usual[look] - 1.5 * spread[look] - level, 0.25 * (usual[look] - level))
                 else:
+                    step = aim * left * pace[look, 1] / max(pace[look, 0], 1.0)
+                if not step > 0.0:
+                    guessed = False
                     step = rise(means, problem, sources, shelf, records)
                 misses = 0
-                guessed = begins and run > 0
                 while left > worth and misses < _MOST_MISSES and level + step > level:
                     made = raise_all(means, problem, sources, shelf, records, trial, level + step, left, skipped)
                     if made < 0:
@@ -252,10 +262,9 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                 pace[look, 0] = _FADING * pace[look, 0] + whole
                 pace[look, 1] = _FADING * pace[look, 1] + level - start
                 if begins:
-                    climbed = level - bottom
                     weight = max(1.0 / (run + 1), 1.0 - _FADING)
-                    varied = level - short if run == 0 else abs(climbed - usual[look])
+                    varied = level - short if run == 0 else abs(level - usual[look])
                     spread[look] += weight * (varied - spread[look])
-                    usual[look] += weight * (climbed - usual[look])
+                    usual[look] += weight * (level - usual[look])
 
     return kernel(skip_ahead)
