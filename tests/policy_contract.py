@@ -175,6 +175,24 @@ def has_no_ceiling_or_one_that_its_index_never_exceeds_inside_a_block(policy: ty
 
 
 @check
+def has_no_head_start_or_one_that_its_index_keeps_from_budget_to_budget(policy: type[Policy]) -> None:
+    if policy.head_start is None:
+        return
+    assert not policy.anytime
+    made = policy()
+    answers = 0
+    for theta in THRESHOLDS[:4]:
+        before, after = rows(made, budget=600)[0], rows(made)[0]
+        played = [(n, made.index(n, s, theta, *before), made.index(n, s, theta, *after)) for n, s in records(made, 30)]
+        for _, level, _ in played[::11]:
+            for _, _, next_level in played[::5]:
+                most = policy.head_start(level, np.array(before), next_level, np.array(after))
+                answers += most >= 1
+                assert all(new <= next_level for n, old, new in played if n <= most and old <= level)
+    assert answers > 1000
+
+
+@check
 def says_whether_its_index_depends_on_the_rewards(policy: type[Policy]) -> None:
     made = policy()
     depends = any(

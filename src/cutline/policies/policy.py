@@ -125,6 +125,14 @@ class Policy(ABC):
     it cannot say. A policy without it runs on the stepping engine.
     """
 
+    head_start: ClassVar[Callable[..., float] | None] = None
+    """head_start(level, before, next_level, after) -> float, or None; for policies that are not anytime.
+
+    A static method for the skip-ahead engine: a number of pulls up to which a record whose index is at most ``level``
+    with the parameters ``before``, shape (P,), has one of at most ``next_level`` with ``after``; 0 where it cannot say.
+    So the game for the next budget need not look again at what the game before went through.
+    """
+
     def parameters(self, problem: Problem | None = None, budget: int | None = None) -> Parameters:
         """Return what ``index`` takes after the threshold: the fields, unless a policy needs problem or budget.
 

@@ -3,6 +3,9 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cutline.errors import InvalidInputError
 from cutline.policies.policy import Parameters, Policy, above_rounding, check_parameter, excess, settle
 from cutline.problem import Problem
@@ -25,6 +28,18 @@ def ucbe_ceiling(
     return above_rounding(gap - bonus, gap + bonus)
 
 
+def ucbe_head_start(level: float, before: NDArray[np.float64], next_level: float, after: NDArray[np.float64]) -> float:
+    """Return the most pulls n with level + (sqrt(before) - sqrt(after)) / sqrt(n) at most next_level."""
+    lowers = math.sqrt(after[0]) - math.sqrt(before[0])
+    needed = above_rounding(level, 1.0 + math.sqrt(after[0]) + math.sqrt(before[0])) - next_level
+    if lowers < 0.0:
+        return 0.0
+    if needed <= 0.0:
+        return math.inf
+    most = lowers / needed
+    return 0.999999 * most * most
+
+
 @dataclass(frozen=True)
 class UCBE(Policy):
     """UCBE(i) explores with a = 4^i (T - K) / H, so it is told the hardness H and the budget T.
@@ -43,6 +58,7 @@ class UCBE(Policy):
 
     index = staticmethod(ucbe_index)
     ceiling = staticmethod(ucbe_ceiling)
+    head_start = staticmethod(ucbe_head_start)
 
     def __post_init__(self) -> None:
         check_parameter(self, "i", lambda value: -100 <= value <= 100, "a number from -100 to 100")

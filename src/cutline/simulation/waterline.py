@@ -9,6 +9,9 @@ should take most of the rest, until so few are left that they are made one stay 
 stepping engine; so ties and the budget come out exactly. A level that turns out to take more than there is costs the
 time of the attempt, though not of making its rewards, which are kept. How high to aim is learnt from the runs before;
 it can change the time, never the result.
+
+A policy that is not anytime plays a game for each budget, all on the same rewards. Where its ``head_start`` allows, an
+arm begins where the game before left it.
 """
 
 import math
@@ -19,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import jit_in_place, kernel
+from cutline.compiled import compile_plain, jit_in_place, kernel
 from cutline.policies.policy import Policy
 from cutline.simulation.climbing import climbing, count_rewards, empty_shelf, swings_of, word_at
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state
@@ -59,6 +62,10 @@ def next_step(
     return max(hoped, 2.0 * step) if 8 * made < left else hoped
 
 
+def _no_head_start(level: float, before: Any, next_level: float, after: Any) -> float:
+    return 0.0
+
+
 @cache
 def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
     """Compile the skip-ahead engine for a policy that has a ceiling; arguments as in ``stepping_kernel``.
@@ -68,6 +75,30 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
     index, climb, place, finish = climbing(policy)
     pulls_each_arm_first = policy.pulls_each_arm_first
     reads_rewards = policy.reads_rewards
+    can_start_ahead = policy.head_start is not None
+    head_start = compile_plain(policy.head_start or _no_head_start)
+
+    @jit_in_place
+    def start_ahead(means: Any, problem: Any, sources: Any, shelf: Any, past: Any, trial: Any, level: float) -> int:
+        """Move arms to records before which no index is above the level, as the game before shows; return the pulls."""
+        states, increments = sources
+        threshold, parameters, _ = problem
+        past_level, past_parameters, past_pulls, past_totals = past
+        pulls, totals, values = trial
+        made = 0
+        for arm in range(means.size):
+            ahead = head_start(past_level, past_parameters[arm], level, parameters[arm])
+            target = past_pulls[arm]
+            total = past_totals[arm]
+            if ahead < target:
+                target = int(ahead) // BLOCK * BLOCK
+                total = count_rewards(arm, (states[arm], increments[arm], means[arm]), shelf, 0, target)
+            if target > pulls[arm]:
+                made += target - pulls[arm]
+                pulls[arm] = target
+                totals[arm] = total
+                values[arm] = index(float(target), float(total), threshold, arm, parameters)
+        return made
 
     @jit_in_place
     def raise_all(  # noqa: PLR0913 - kernels take arrays, not objects
@@ -77,6 +108,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         shelf: Any,
         records: Any,
         trial: Any,
+        past: Any,
         level: float,
         spare: int,
         skipped: Any,
@@ -84,7 +116,8 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         """Raise all arms above the level and return the pulls that it took; -1, and no change, if more than ``spare``.
 
         Arms climb in rounds, so far and no further in each, so that one arm in a long excursion does not use up
-        ``spare`` before it is seen that the others need it. ``trial`` is space for records.
+        ``spare`` before it is seen that the others need it. ``trial`` is space for records; ``past`` is how the game
+        before ended, (level, parameters, pulls, totals), with an infinite level if that is of no use.
         """
         states, increments = sources
         pulls, totals, values = trial
@@ -93,10 +126,13 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
             totals[arm] = records[1][arm]
             values[arm] = records[2][arm]
         made = 0
+        if can_start_ahead and past[0] < np.inf:
+            made = start_ahead(means, problem, sources, shelf, past, trial, level)
+            skipped[0] += made
         furthest = 2 * (spare // means.size) + BLOCK
         waiting = means.size
         while waiting > 0:
-            if made == spare:
+            if made >= spare:
                 return -1
             waiting = 0
             for arm in range(means.size):
@@ -184,6 +220,8 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         pulls, totals, values = np.empty(arms, np.int64), np.empty(arms, np.int64), np.empty(arms, np.float64)
         records = (pulls, totals, values)
         trial = (np.empty(arms, np.int64), np.empty(arms, np.int64), np.empty(arms, np.float64))
+        past_pulls, past_totals = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
+        past_level = np.inf
         tree = empty_tree(arms)
         worth = worth_a_sweep(arms)
         aim = max(0.5, 1.0 - 2.0 / math.sqrt(arms))  # the fewer the arms, the less is known of what a level takes
@@ -199,6 +237,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                 shelf[2][arm] = 0
             time = 0
             level = np.inf
+            past_level = np.inf
             for look in range(budgets.size):
                 begins = look == 0 or afresh
                 problem = (threshold, parameters[look if afresh else 0], swings)
@@ -231,8 +270,9 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                     guessed = False
                     step = rise(means, problem, sources, shelf, records)
                 misses = 0
+                past = (past_level, parameters[max(0, look - 1)], past_pulls, past_totals)
                 while left > worth and misses < _MOST_MISSES and level + step > level:
-                    made = raise_all(means, problem, sources, shelf, records, trial, level + step, left, skipped)
+                    made = raise_all(means, problem, sources, shelf, records, trial, past, level + step, left, skipped)
                     if made < 0:
                         misses += 1
                         step = max(0.25 * step, step - 6.0 * spread[look] if guessed else 0.0)
@@ -243,6 +283,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                         )
                         continue
                     guessed = False
+                    past = (np.inf, past[1], past_pulls, past_totals)
                     level += step
                     left -= made
                     if begins and 2 * (left + made) > budgets[look] - time:
@@ -253,6 +294,10 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                     step = next_step(step, made, left, budgets[look] - left, whole == left, pace[look], aim, arms)
                 place(records, tree)
                 left, level = finish(means, problem, sources, shelf, records, tree, left, left, level, skipped)
+                if afresh:
+                    past_level = level
+                    past_pulls[:] = pulls
+                    past_totals[:] = totals
                 time = budgets[look]
                 errors[look, run] = count_errors(means, threshold, pulls, totals)
                 pulls_sum[look] += pulls
