@@ -83,6 +83,17 @@ def test_it_agrees_where_rewards_are_soon_forgotten(policy: Policy, monkeypatch:
     assert_the_engines_agree(policy, SETUPS[3].problem, [50_000, 100_000], 3)
 
 
+@pytest.mark.parametrize("name", ["UCBE(-1)", "UCBE(0)", "UCBE(4)"])
+@pytest.mark.parametrize("setup", [1, 2, 4], ids=str)
+def test_games_that_begin_where_the_one_before_ended_agree(name: str, setup: int) -> None:
+    budgets = np.array(SETUPS[setup].budgets) // max(1, SETUPS[setup].max_budget // 2000)
+    chunk = Chunk(SETUPS[setup].problem, parse(name), budgets, 3, 0, 400)
+    stepped, skipped = play(chunk, "stepping"), play(chunk, "waterline")
+    assert np.array_equal(skipped.errors, stepped.errors)
+    assert np.array_equal(skipped.pulls, stepped.pulls)
+    assert np.array_equal(skipped.totals, stepped.totals)
+
+
 def test_budgets_one_apart_agree() -> None:
     for policy in (LSA(), APT(0), OptKG()):
         assert_the_engines_agree(policy, SETUPS[1].problem, list(range(10, 900)), 1)

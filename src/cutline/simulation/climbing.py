@@ -216,12 +216,14 @@ def climbing(policy: type[Policy]) -> Climbing:
         stays: int,
         level: float,
         skipped: Any,
-    ) -> tuple[int, float]:
+    ) -> tuple[int, float, float]:
         """Pull by the rule of the stepping engine, until ``left`` pulls are made or the arm changed ``stays`` times.
 
-        Returns how many pulls are left, and the level: the highest index from which an arm was pulled, if it is above
-        ``level``. A stay ends when the arm's index passes its rival's, so it is a climb.
+        Returns how many pulls are left; the level, which is the highest index with which an arm came to be pulled, if
+        it is above ``level``; and one that no index was above when its arm was pulled: the last arm may have gone on up
+        to its rival's. A stay ends when the arm's index passes its rival's, so it is a climb.
         """
+        highest = level
         pulls, totals, values = records
         winners, indices = tree
         states, increments = sources
@@ -232,6 +234,7 @@ def climbing(policy: type[Policy]) -> Climbing:
             value = indices[1]
             level = max(level, value)
             rival, bar = rival_of(tree, current)
+            highest = max(level, bar)
             if current > rival:
                 bar = np.nextafter(bar, -np.inf)  # it loses a tie
             source = (states[current], increments[current], means[current])
@@ -252,6 +255,6 @@ def climbing(policy: type[Policy]) -> Climbing:
             totals[current] = s
             values[current] = value
             set_index(tree, current, value)
-        return left, level
+        return left, level, highest
 
     return Climbing(index, climb, place, finish)

@@ -270,6 +270,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                     guessed = False
                     step = rise(means, problem, sources, shelf, records)
                 misses = 0
+                highest = level
                 past = (past_level, parameters[max(0, look - 1)], past_pulls, past_totals)
                 while left > worth and misses < _MOST_MISSES and level + step > level:
                     made = raise_all(means, problem, sources, shelf, records, trial, past, level + step, left, skipped)
@@ -278,7 +279,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                         step = max(0.25 * step, step - 6.0 * spread[look] if guessed else 0.0)
                         guessed = False
                         place(records, tree)
-                        left, level = finish(
+                        left, level, highest = finish(
                             means, problem, sources, shelf, records, tree, left, 2 * arms, level, skipped
                         )
                         continue
@@ -293,9 +294,11 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                         short = level
                     step = next_step(step, made, left, budgets[look] - left, whole == left, pace[look], aim, arms)
                 place(records, tree)
-                left, level = finish(means, problem, sources, shelf, records, tree, left, left, level, skipped)
+                left, level, last_highest = finish(
+                    means, problem, sources, shelf, records, tree, left, left, level, skipped
+                )
                 if afresh:
-                    past_level = level
+                    past_level = max(highest, last_highest)
                     past_pulls[:] = pulls
                     past_totals[:] = totals
                 time = budgets[look]
