@@ -138,7 +138,7 @@ class Processes(SharedCampaignTests):
         (tmp_path / "arms.txt").write_text("1\n2\n3\n")
         settings = ["--arms", str(tmp_path / "arms.txt"), "--threshold", "0.5", "--budget", "15", "--lease", "1"]
         command = [sys.executable, "-m", "cutline", "run", *settings, "--jobs", "3", "--db", url]
-        command += ["--", "sleep", "0.1{arm}"]
+        command += ["--", "sleep", "0.4{arm}"]
         kept: set[str] = set()
         for _ in range(2):
             run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

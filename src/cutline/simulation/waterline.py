@@ -271,7 +271,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                     step = rise(means, problem, sources, shelf, records)
                 misses = 0
                 highest = level
-                past = (past_level, parameters[max(0, look - 1)], past_pulls, past_totals)
+                past = (past_level, parameters[max(0, look - 1) if afresh else 0], past_pulls, past_totals)
                 while left > worth and misses < _MOST_MISSES and level + step > level:
                     made = raise_all(means, problem, sources, shelf, records, trial, past, level + step, left, skipped)
                     if made < 0:
