@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 STREAMS = ("common", "independent")
 
-_PULLS_PER_CHUNK = 60_000_000
+_PULLS_PER_CHUNK = 30_000_000
 _BYTES_PER_ARM = 100
 
 
