@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cutline.files import whole_file
 from cutline.paper.figures import ALPHA_FIGURE, FIGURES, alpha_figure, setups_figure
 from cutline.paper.setups import ALPHAS, COMPETITORS, OURS, RUNS, SETUPS, Setup, check_setups, yardsticks
@@ -19,6 +21,7 @@ from cutline.paper.yardsticks import fixed_regret
 from cutline.plotting import figure_bytes, require_drawable
 from cutline.policies import Policy
 from cutline.progress import Progress, progress_bar
+from cutline.simulation.chunks import pulls_of_a_run
 from cutline.simulation.curves import RegretCurves, versions
 from cutline.simulation.simulate import simulate
 
@@ -168,5 +171,5 @@ class _Work:
 
 
 def _planned_pulls(policies: Sequence[Policy], setup: Setup, runs: int) -> int:
-    budgets = setup.budgets
-    return runs * sum(budgets[-1] if policy.anytime else sum(budgets) for policy in policies)
+    budgets = np.array(setup.budgets)
+    return runs * sum(pulls_of_a_run(policy, budgets) for policy in policies)

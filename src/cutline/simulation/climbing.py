@@ -136,8 +136,10 @@ def climbing(policy: type[Policy]) -> Climbing:
         """
         threshold, parameters, _ = problem
         if threshold == 0.5:
-            return ceilings_above(n, s, word, level, 0.5, parameters, arm) & ((_ONE << np.uint64(length)) - _ONE)
-        return ceilings_above(n, s, word, level, threshold, parameters, arm) & ((_ONE << np.uint64(length)) - _ONE)
+            found = ceilings_above(n, s, word, level, 0.5, parameters, arm)
+        else:
+            found = ceilings_above(n, s, word, level, threshold, parameters, arm)
+        return found & ((_ONE << np.uint64(length)) - _ONE)
 
     @jit_in_place
     def climb(  # noqa: PLR0913 - kernels take arrays, not objects

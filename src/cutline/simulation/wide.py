@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from cutline.compiled import kernel
 from cutline.policies.policy import Policy
+from cutline.simulation.aiming import worth_a_sweep
 from cutline.simulation.chunks import Chunk, ChunkResult, parameter_tables
 from cutline.simulation.climbing import climbing, empty_shelf, swings_of
 from cutline.simulation.rewards import arm_increment, arm_state, reward_word
 from cutline.simulation.stepping import count_errors
 from cutline.simulation.tournament import empty_tree
-from cutline.simulation.waterline import worth_a_sweep
 
 _AIM = 0.8
 _FEWEST_ARMS = 20_000

@@ -1,0 +1,34 @@
+"""How high the skip-ahead engine aims, and when it is not worth it to raise all arms once more."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.compiled import jit_in_place
+
+
+@jit_in_place
+def worth_a_sweep(arms: int) -> int:
+    """Return about how many pulls, made one by one in a tournament of this size, take as long as raising all arms."""
+    return 400 * arms // (10 + int(np.log2(arms) ** 2))
+
+
+@jit_in_place
+def next_step(
+    step: float, made: int, left: int, spent: int, first: bool, pace: NDArray[np.float64], aim: float, arms: int
+) -> float:
+    """Return how far to raise the level next, so as to make about the share ``aim`` of the ``left`` pulls.
+
+    The last ``step`` made ``made`` pulls of the ``spent`` so far; it counts for nothing if it was the ``first``, which
+    leads to where ``pace``, (pulls, rise of the level) in the runs before, holds. Without any before, it is taken that
+    the level rises with the logarithm of the pulls, and they are to double at most.
+    """
+    if pace[0] == 0.0:
+        grown = math.log1p(made / max(spent - made, arms))
+        return step * min(4.0, math.log1p(min(1.0, aim * left / spent)) / max(grown, 1e-9))
+    a_pull: float = pace[1] / pace[0]
+    hoped = aim * left * a_pull
+    if not first:
+        hoped = aim * left * (step + 0.5 * left * a_pull) / (made + 0.5 * left)
+    return max(hoped, 2.0 * step) if 8 * made < left else hoped
