@@ -7,7 +7,7 @@ import dataclasses
 import math
 import pickle
 from collections.abc import Callable, Iterable
-from itertools import combinations_with_replacement, pairwise
+from itertools import combinations_with_replacement, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -171,6 +171,29 @@ def has_no_ceiling_or_one_that_its_index_never_exceeds_inside_a_block(policy: ty
                         )
                         assert inside <= top, (pulls, length, lowest, highest, theta, row)
                         answers += top < math.inf
+    assert answers > 1000
+
+
+@check
+def has_no_band_or_one_within_which_no_index_is_above_the_level(policy: type[Policy]) -> None:
+    if policy.band is None:
+        return
+    assert policy.ceiling is not None
+    made = policy()
+    answers = 0
+    for theta in THRESHOLDS[:4]:
+        for row in rows(made)[:2]:
+            known = [(n, excess(n, s, theta), made.index(n, s, theta, *row)) for n, s in records(made, 14) if n]
+            levels = sorted({value for _, _, value in known})
+            for pulls, length, level in product(range(1, 7), (1, 3, 8), levels[:: max(1, len(levels) // 25)]):
+                first, last = policy.band(float(pulls), float(length), level, theta, *row)
+                if first < 0.0 or last < 0.0:
+                    continue
+                for n, middle, value in known:
+                    half = first + (last - first) * (n - pulls) / length
+                    if pulls <= n <= pulls + length and abs(middle) <= half - 1e-12:
+                        assert value <= level, (pulls, length, level, n, middle, theta, row)
+                        answers += 1
     assert answers > 1000
 
 

@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 
 import cutline
 from cutline import LSA, Uniform
-from cutline.compiled import compile_plain, fingerprint, with_parameters
+from cutline.compiled import compile_plain, fingerprint, made_once, with_parameters
 from cutline.simulation.stepping import stepping_kernel
 
 INDEX = """
@@ -179,6 +181,23 @@ def test_a_second_process_loads_what_the_first_compiled_until_the_index_changes(
     assert changed["fingerprint"] != first["fingerprint"]
     flipped = 2 - np.array(first["errors"])
     assert changed["errors"] == flipped.tolist()
+
+
+def test_threads_that_ask_at_once_get_one_and_the_same_function() -> None:
+    """Of two equal copies a kernel could get parts of both; it would be compiled anew whenever that happens."""
+    made = []
+
+    @made_once
+    def factory(power: int) -> object:
+        time.sleep(0.05)
+        made.append(power)
+        return object()
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(factory, [2, 3] * 4))
+    assert sorted(made) == [2, 3]
+    assert len(set(answers)) == 2
+    assert answers[0] is answers[2]
 
 
 KERNEL = """

@@ -6,17 +6,20 @@ code that they reach, so an entry can be stale only if nothing in it has changed
 
 Functions made by one factory for several policies have one name. Numba makes linker symbols of names, and of two
 cached kernels that are loaded into one process the second would call the functions of the first. So every function is
-compiled under a name of its own, which ends in its fingerprint.
+compiled under a name of its own, which ends in its fingerprint. For the same reason a function must be made once only,
+however many threads ask for it (``made_once``): of two equal copies a kernel may get some parts of one and some of the
+other, and then it has another fingerprint than any before and is compiled anew.
 
 Numba counts references to arrays, with atomic operations that took longer than the work itself wherever arrays came out
 of a tuple in a small function. Building blocks that make no arrays are compiled without (``jit_in_place``).
 """
 
 import hashlib
+import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
 import numba
@@ -25,10 +28,24 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False, "fastmath": False}
 _OPTIONS_IN_PLACE = {**_OPTIONS, "_nrt": False}
 _OPTIONS_INLINED = {**_OPTIONS_IN_PLACE, "forceinline": True}
+_MAKING = threading.RLock()
+
+
+def made_once(factory: F) -> F:
+    """Keep what a factory of compiled functions returns, as ``cache`` does; threads that ask meanwhile wait for it."""
+    kept = cache(factory)
+
+    @wraps(factory)
+    def make(*arguments: Any, **named: Any) -> Any:
+        with _MAKING:
+            return kept(*arguments, **named)
+
+    return cast(F, make)
 
 
 def jit(function: F) -> F:
@@ -66,8 +83,8 @@ def _rename(function: Callable[..., Any]) -> None:
     function.__qualname__ = f"{function.__qualname__}_{fingerprint(function)[:16]}"
 
 
-@cache
-def compile_plain(function: Callable[..., float], inlined: bool = False) -> Callable[..., float]:
+@made_once
+def compile_plain(function: Callable[..., R], inlined: bool = False) -> Callable[..., R]:
     """Compile a plain Python function, such as a policy's index, and the plain functions that it calls.
 
     ``inlined``: as ``jit_inlined`` does; what it calls is left to the compiler.
@@ -82,20 +99,24 @@ def compile_plain(function: Callable[..., float], inlined: bool = False) -> Call
     return (jit_inlined if inlined else jit_in_place)(copy)
 
 
-def with_parameters(function: Callable[..., float], leading: int, inlined: bool = False) -> Callable[..., float]:
+def with_parameters(function: Callable[..., R], leading: int, inlined: bool = False) -> Callable[..., R]:
     """Compile ``function(x1..xn, *parameters)``, n = ``leading``, to take the parameters as (arm, table).
 
     ``table`` has shape (K, number of parameters); row ``arm`` is passed on. Numba cannot spread a row over
-    arguments, hence the spelled-out cases: 3 or 5 leading arguments, up to 3 parameters. ``inlined`` as in
+    arguments, hence the spelled-out cases: 3 to 5 leading arguments, up to 3 parameters. ``inlined`` as in
     ``compile_plain``.
     """
     f = compile_plain(function, inlined)
     parameters = function.__code__.co_argcount - leading
-    cases: dict[tuple[int, int], Callable[..., float]] = {
+    cases: dict[tuple[int, int], Callable[..., R]] = {
         (3, 0): lambda a, b, c, arm, table: f(a, b, c),
         (3, 1): lambda a, b, c, arm, table: f(a, b, c, table[arm, 0]),
         (3, 2): lambda a, b, c, arm, table: f(a, b, c, table[arm, 0], table[arm, 1]),
         (3, 3): lambda a, b, c, arm, table: f(a, b, c, table[arm, 0], table[arm, 1], table[arm, 2]),
+        (4, 0): lambda a, b, c, d, arm, table: f(a, b, c, d),
+        (4, 1): lambda a, b, c, d, arm, table: f(a, b, c, d, table[arm, 0]),
+        (4, 2): lambda a, b, c, d, arm, table: f(a, b, c, d, table[arm, 0], table[arm, 1]),
+        (4, 3): lambda a, b, c, d, arm, table: f(a, b, c, d, table[arm, 0], table[arm, 1], table[arm, 2]),
         (5, 0): lambda a, b, c, d, e, arm, table: f(a, b, c, d, e),
         (5, 1): lambda a, b, c, d, e, arm, table: f(a, b, c, d, e, table[arm, 0]),
         (5, 2): lambda a, b, c, d, e, arm, table: f(a, b, c, d, e, table[arm, 0], table[arm, 1]),

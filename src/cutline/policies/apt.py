@@ -1,8 +1,9 @@
 """APT, Anytime Parameter-free Thresholding (Locatelli, Gutzeit, Carpentier, ICML 2016)."""
 
+import math
 from dataclasses import dataclass
 
-from cutline.policies.policy import Policy, above_rounding, check_parameter, excess, settle
+from cutline.policies.policy import Policy, above_rounding, below_rounding, check_parameter, excess, settle
 
 
 def apt_index(pulls: float, total: float, threshold: float, epsilon: float) -> float:
@@ -24,6 +25,15 @@ def apt_ceiling(pulls: float, length: float, lowest: float, highest: float, thre
     return above_rounding(bound, bound)
 
 
+def apt_band(pulls: float, length: float, level: float, threshold: float, epsilon: float) -> tuple[float, float]:
+    """Return sqrt(T_i level) - epsilon T_i at both ends, which is concave."""
+    end = pulls + length
+    root = math.sqrt(pulls * level)
+    last_root = math.sqrt(end * level)
+    band = below_rounding(root - epsilon * pulls, root + epsilon * pulls)
+    return band, below_rounding(last_root - epsilon * end, last_root + epsilon * end)
+
+
 @dataclass(frozen=True)
 class APT(Policy):
     """Anytime Parameter-free Thresholding with the precision ``epsilon`` >= 0 (the indifference zone).
@@ -39,6 +49,7 @@ class APT(Policy):
 
     index = staticmethod(apt_index)
     ceiling = staticmethod(apt_ceiling)
+    band = staticmethod(apt_band)
 
     def __post_init__(self) -> None:
         check_parameter(self, "epsilon", lambda value: 0 <= value <= 1e100, "a number from 0 to 1e100")

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from cutline.policies.policy import Policy, above_rounding, check_parameter, excess, log_above, settle
+from cutline.policies.policy import Policy, above_rounding, below_rounding, check_parameter, excess, log_above, settle
 
 
 def lsa_index(pulls: float, total: float, threshold: float, alpha: float) -> float:
@@ -17,6 +17,17 @@ def lsa_ceiling(pulls: float, length: float, lowest: float, highest: float, thre
     deviation = max(-lowest, highest)
     bound = alpha * deviation * deviation / pulls + 0.5 * log_above(pulls + length)
     return above_rounding(bound, bound)
+
+
+def lsa_band(pulls: float, length: float, level: float, threshold: float, alpha: float) -> tuple[float, float]:
+    """Return sqrt(T_i (level - 0.5 ln T_i) / alpha) at both ends: concave, as T_i times the room for a gap is."""
+    end = pulls + length
+    settled = below_rounding(level, level)
+    room = settled - 0.5 * log_above(pulls)
+    last_room = settled - 0.5 * log_above(end)
+    width = math.sqrt(pulls * max(room, 0.0) / alpha)
+    last_width = math.sqrt(end * max(last_room, 0.0) / alpha)
+    return (width if room >= 0.0 else -1.0), (last_width if last_room >= 0.0 else -1.0)
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,7 @@ class LSA(Policy):
 
     index = staticmethod(lsa_index)
     ceiling = staticmethod(lsa_ceiling)
+    band = staticmethod(lsa_band)
 
     def __post_init__(self) -> None:
         check_parameter(self, "alpha", lambda value: 0 < value <= 1e100, "a number above 0, at most 1e100")

@@ -19,13 +19,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutline.policies.policy import LOG_SLACK, Policy, above_rounding, check_parameter, log_above, settle
+from cutline.policies.policy import (
+    LOG_SLACK,
+    Policy,
+    above_rounding,
+    below_rounding,
+    check_parameter,
+    log_above,
+    settle,
+)
 
 _HALF_LOG_2_PI = 0.9189385332046728
 _SMALL = 20.0  # below it Stirling's series has too few good terms
 _TABLED = 128  # below it Stirling's errors of whole numbers and halves are looked up
 _LARGE = 100.0  # from here on two terms of it do
 _TINY = 700.0  # exp(-700) is the least that a double holds with all its digits
+_STEEP = 0.95  # of the way from an even belief to certainty; up to there the band's series are cut with little loss
 _FAR = 3.0  # rewards from the line; beyond it only the reward that agrees with the arm's side can matter
 
 
@@ -63,6 +72,38 @@ def opt_kg_ceiling(
         bound = even_bound(n, deviation) + 0.5 * length / n
         return above_rounding(bound, bound)
     return corners_bound(n, length, low, high, threshold)
+
+
+def opt_kg_band(
+    pulls: float, length: float, level: float, threshold: float, prior_a: float, prior_b: float
+) -> tuple[float, float]:
+    """Return how far an excess may be from 0 at both ends, at the threshold 1/2; at any other nothing is known.
+
+    With D the distance of a belief from even, u = 2 D / n and w = u^2, ``even_bound`` is (1 + A) n w / 2 + (1 + B) u
+    and terms of n alone, where A and B grow with w. With those of a w that is not exceeded the largest D is the root of
+    a quadratic. n times the terms of n alone is convex, so the root is concave in n.
+    """
+    if threshold != 0.5:
+        return -1.0, -1.0
+    n = pulls + prior_a + prior_b
+    end = n + length
+    shift = 0.5 * abs(prior_a - prior_b)
+    settled = below_rounding(level, abs(level)) - _HALF_LOG_2_PI
+    room = settled - 0.5 * log_above(n)
+    last_room = settled - 0.5 * log_above(end)
+    steepest = min(_STEEP, (math.sqrt(1.0 + 2.0 * max(n * room, 0.0)) - 1.0) / n)
+    w = steepest * steepest
+    geometric = 1.0 / (1.0 - w)
+    square = 1.0 + w * (1 / 6 + w * geometric * (1 / 15))
+    straight = 1.0 + w * geometric * (1 / 3)
+    errors = geometric * (1 / 3) - 1 / 12
+    first = n * room - errors - (1 / 360) / (n * n)
+    last = end * last_room - errors - (1 / 360) / (end * end)
+    root = (math.sqrt(straight * straight + 2.0 * square * max(first, 0.0)) - straight) / (2.0 * square)
+    last_root = (math.sqrt(straight * straight + 2.0 * square * max(last, 0.0)) - straight) / (2.0 * square)
+    band = min(root, 0.5 * steepest * n) - shift
+    last_band = min(last_root, 0.5 * steepest * end) - shift
+    return (band if first >= 0.0 else -1.0), (last_band if last >= 0.0 else -1.0)
 
 
 def corners_bound(n: float, length: float, low: float, high: float, threshold: float) -> float:
@@ -248,6 +289,7 @@ class OptKG(Policy):
 
     index = staticmethod(opt_kg_index)
     ceiling = staticmethod(opt_kg_ceiling)
+    band = staticmethod(opt_kg_band)
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.errors import InvalidInputError
-from cutline.policies.policy import Parameters, Policy, above_rounding, check_parameter, excess, settle
+from cutline.policies.policy import Parameters, Policy, above_rounding, below_rounding, check_parameter, excess, settle
 from cutline.problem import Problem
 
 _PROOF = 1e6  # a reward that one of the two means rules out; far more than any other evidence comes to, and finite
@@ -93,6 +93,25 @@ def ratio_oracle_ceiling(
     return above_rounding(max(above, -below) + handicap, scale)
 
 
+def ratio_oracle_band(
+    pulls: float,
+    length: float,
+    level: float,
+    threshold: float,
+    per_reward: float,
+    per_pull: float,
+    handicap: float,
+) -> tuple[float, float]:
+    """Return (level - handicap - |per_pull| T_i) / per_reward at both ends, nothing for a gap of 0."""
+    if handicap == math.inf:
+        return -1.0, -1.0
+    drift = abs(per_pull) * pulls
+    last_drift = abs(per_pull) * (pulls + length)
+    scale = abs(level) + handicap
+    band = below_rounding(level - handicap - drift, scale + drift) / per_reward
+    return band, below_rounding(level - handicap - last_drift, scale + last_drift) / per_reward
+
+
 @dataclass(frozen=True)
 class RatioOracle(Policy):
     """The sequential probability ratio oracle pulls the arm with the smallest L_i / 2 - h ln Delta_i.
@@ -117,6 +136,7 @@ class RatioOracle(Policy):
 
     index = staticmethod(ratio_oracle_index)
     ceiling = staticmethod(ratio_oracle_ceiling)
+    band = staticmethod(ratio_oracle_band)
 
     def __post_init__(self) -> None:
         check_parameter(self, "handicap", lambda value: 0 <= value <= 1e6, "a number from 0 to 1e6")

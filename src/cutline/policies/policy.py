@@ -59,6 +59,11 @@ def above_rounding(bound: float, scale: float) -> float:
     return bound + 1e-11 * scale
 
 
+def below_rounding(bound: float, scale: float) -> float:
+    """Move a lower bound down, by as much as ``above_rounding`` moves an upper one up."""
+    return bound - 1e-11 * scale
+
+
 def log_above(x: float) -> float:
     """Return no less than ln x and at most ``LOG_SLACK`` more, for a positive x that is not subnormal: for ceilings.
 
@@ -123,6 +128,15 @@ class Policy(ABC):
     A static method for the skip-ahead engine: no less than the index, as computed, of any record that has ``pulls`` to
     ``pulls + length`` pulls and an excess (total - threshold * pulls) from ``lowest`` to ``highest``; infinity where
     it cannot say. A policy without it runs on the stepping engine.
+    """
+
+    band: ClassVar[Callable[..., tuple[float, float]] | None] = None
+    """band(pulls, length, level, threshold, *parameters) -> (float, float), or None; for policies with a ceiling.
+
+    A static method for the skip-ahead engine, a ceiling the other way round: how far an excess may be from 0 with the
+    index, as computed, still at most ``level``. It holds for records with ``pulls`` to ``pulls + length`` pulls, on the
+    straight line from the first number to the second; a negative number says that nothing is known. Where the distance
+    is concave in the pulls, the line between its values at both ends is below it.
     """
 
     head_start: ClassVar[Callable[..., float] | None] = None

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.errors import InvalidInputError
-from cutline.policies.policy import Parameters, Policy, above_rounding, check_parameter, excess, settle
+from cutline.policies.policy import Parameters, Policy, above_rounding, below_rounding, check_parameter, excess, settle
 from cutline.problem import Problem
 
 
@@ -26,6 +26,15 @@ def ucbe_ceiling(
     gap = max(-lowest, highest) * (1.0 / pulls)
     bonus = math.sqrt(exploration * (1.0 / (pulls + length)))
     return above_rounding(gap - bonus, gap + bonus)
+
+
+def ucbe_band(pulls: float, length: float, level: float, threshold: float, exploration: float) -> tuple[float, float]:
+    """Return sqrt(a T_i) + level T_i at both ends, which is concave."""
+    end = pulls + length
+    bonus = math.sqrt(exploration * pulls)
+    last_bonus = math.sqrt(exploration * end)
+    band = below_rounding(bonus + level * pulls, bonus + abs(level) * pulls)
+    return band, below_rounding(last_bonus + level * end, last_bonus + abs(level) * end)
 
 
 def ucbe_head_start(level: float, before: NDArray[np.float64], next_level: float, after: NDArray[np.float64]) -> float:
@@ -58,6 +67,7 @@ class UCBE(Policy):
 
     index = staticmethod(ucbe_index)
     ceiling = staticmethod(ucbe_ceiling)
+    band = staticmethod(ucbe_band)
     head_start = staticmethod(ucbe_head_start)
 
     def __post_init__(self) -> None:

@@ -5,12 +5,11 @@ come from a pile a task, and that a task whose pile is empty leaves the game.
 """
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, jit, kernel, with_parameters
+from cutline.compiled import compile_plain, jit, kernel, made_once, with_parameters
 from cutline.policies.policy import Policy, is_above
 from cutline.simulation.tournament import empty_tree, play_all_matches, rival_of, set_index
 
@@ -47,7 +46,7 @@ def deal(
     return dealt
 
 
-@cache
+@made_once
 def drawing_kernel(policy: type[Policy]) -> Callable[..., None]:
     """Compile the drawing of recorded labels for a policy.
 

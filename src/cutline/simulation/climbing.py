@@ -7,12 +7,11 @@ computed side by side, and only records with a ceiling above the level get an in
 """
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutline.compiled import jit, jit_in_place, with_parameters
+from cutline.compiled import jit, jit_in_place, made_once, with_parameters
 from cutline.policies.policy import Policy
 from cutline.simulation.rewards import BLOCK, count_ones, reward_words
 from cutline.simulation.tournament import play_all_matches, rival_of, set_index
@@ -25,7 +24,7 @@ _PART_BITS = np.uint64((1 << _PART) - 1)
 _GROUP = 16  # records whose ceilings are computed side by side
 _FEW = 16  # with fewer pulls there is nothing to skip
 _SHORT_STAY = 4  # so many pulls of a stay are looked at one by one; most stays are no longer
-_ROUNDING = 1e-14  # of the pulls: more than an excess, summed over a word, can be off
+ROUNDING = 1e-14  # of the pulls: more than an excess, summed over a word, can be off
 
 
 @jit
@@ -99,7 +98,7 @@ class Climbing(NamedTuple):
     finish: Callable[..., Any]
 
 
-@cache
+@made_once
 def climbing(policy: type[Policy]) -> Climbing:
     """Compile the pieces for a policy that has a ceiling."""
     assert policy.ceiling is not None
@@ -110,7 +109,7 @@ def climbing(policy: type[Policy]) -> Climbing:
     @jit_in_place
     def bound_of(n: int, length: int, lowest: float, highest: float, problem: Any, arm: int) -> float:
         threshold, parameters, _ = problem
-        margin = _ROUNDING * (n + length)
+        margin = ROUNDING * (n + length)
         return ceiling(float(n), float(length), lowest - margin, highest + margin, threshold, arm, parameters)
 
     @jit_in_place
@@ -123,7 +122,7 @@ def climbing(policy: type[Policy]) -> Climbing:
             pulls = float(n + 1 + lane)
             total = s + count_ones(word & ((_TWO << np.uint64(lane)) - _ONE))
             excess = float(total) - threshold * pulls
-            margin = _ROUNDING * pulls
+            margin = ROUNDING * pulls
             bound = ceiling_inlined(pulls, 0.0, excess - margin, excess + margin, threshold, arm, parameters)
             found |= np.uint64(bound > level) << np.uint64(lane)
         return found

@@ -6,12 +6,11 @@ tree.
 """
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, jit_in_place, kernel, with_parameters
+from cutline.compiled import compile_plain, jit_in_place, kernel, made_once, with_parameters
 from cutline.policies.policy import Policy, is_above
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state, reward_word
 from cutline.simulation.tournament import empty_tree, play_all_matches, rival_of, set_index
@@ -33,7 +32,7 @@ def count_errors(
     return wrong
 
 
-@cache
+@made_once
 def stepping_kernel(policy: type[Policy]) -> Callable[..., None]:
     """Compile the stepping engine for a policy.
 

@@ -14,25 +14,26 @@ A policy that is not anytime plays a game for each budget, all on the same rewar
 arm begins where the game before left it.
 """
 
-import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from cutline.compiled import compile_plain, jit_in_place, kernel
+from cutline.compiled import compile_plain, jit_in_place, kernel, made_once
 from cutline.policies.policy import Policy
-from cutline.simulation.aiming import next_step, worth_a_sweep
+from cutline.simulation.aiming import first_aim, next_step, worth_a_sweep
 from cutline.simulation.climbing import climbing, count_rewards, empty_shelf, swings_of, word_at
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state
 from cutline.simulation.stepping import count_errors
 from cutline.simulation.tournament import empty_tree
+from cutline.simulation.wave import empty_tile, wave_of
 
 _SHELF_WORDS = 1 << 17  # rewards kept, in words: what stays in a core's cache
 _PROBED_ARMS = 32
 _PROBED_PULLS = 8
 _MOST_MISSES = 12
+_MOST_WAVES = 6
+_WORTH_A_WAVE = 5  # arms
 _FADING = 0.95  # what a run still counts in the next
 
 
@@ -40,7 +41,7 @@ def _no_head_start(level: float, before: Any, next_level: float, after: Any) -> 
     return 0.0
 
 
-@cache
+@made_once
 def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
     """Compile the skip-ahead engine for a policy that has a ceiling; arguments as in ``stepping_kernel``.
 
@@ -49,6 +50,8 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
     index, climb, place, finish = climbing(policy)
     pulls_each_arm_first = policy.pulls_each_arm_first
     reads_rewards = policy.reads_rewards
+    has_band = policy.band is not None
+    wave = wave_of(policy)
     can_start_ahead = policy.head_start is not None
     head_start = compile_plain(policy.head_start or _no_head_start)
 
@@ -82,6 +85,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         shelf: Any,
         records: Any,
         trial: Any,
+        tile: Any,
         past: Any,
         level: float,
         spare: int,
@@ -90,7 +94,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         """Raise all arms above the level and return the pulls that it took; -1, and no change, if more than ``spare``.
 
         Arms climb in rounds, so far and no further in each, so that one arm in a long excursion does not use up
-        ``spare`` before it is seen that the others need it. ``trial`` is space for records; ``past`` is how the game
+        ``spare`` before it is seen that the others need it. ``trial`` and ``tile`` are space; ``past`` is how the game
         before ended, (level, parameters, pulls, totals), with an infinite level if that is of no use.
         """
         states, increments = sources
@@ -103,8 +107,17 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         if can_start_ahead and past[0] < np.inf:
             made = start_ahead(means, problem, sources, shelf, past, trial, level)
             skipped[0] += made
-        furthest = 2 * (spare // means.size) + BLOCK
         waiting = means.size
+        for _ in range(_MOST_WAVES if has_band else 0):
+            passed, remaining = wave(means, sources, problem, shelf, trial, tile, level, skipped)
+            made += passed
+            hardly_moved = passed < 4 * waiting
+            waiting = remaining
+            if waiting < _WORTH_A_WAVE or made >= spare or hardly_moved:
+                break
+        if made > spare:
+            return -1
+        furthest = 2 * (spare // means.size) + BLOCK
         while waiting > 0:
             if made >= spare:
                 return -1
@@ -196,11 +209,12 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         trial = (np.empty(arms, np.int64), np.empty(arms, np.int64), np.empty(arms, np.float64))
         past_pulls, past_totals = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
         past_level = np.inf
+        tile = empty_tile(parameters.shape[2])
         tree = empty_tree(arms)
         worth = worth_a_sweep(arms)
-        aim = max(0.5, 1.0 - 2.0 / math.sqrt(arms))  # the fewer the arms, the less is known of what a level takes
+        aim = first_aim(arms)
         pace = np.zeros((budgets.size, 2))  # pulls, and how far they raised the level, on the way to each budget
-        usual = np.zeros(budgets.size)  # the level at which a game reaches its first budget, and how much it varies
+        usual = np.zeros(budgets.size)  # a game's level less the one's before, and how much that varies
         spread = np.zeros(budgets.size)
         found = np.empty((0 if reads_rewards else budgets.size, arms), np.int64)  # pulls that all runs have
         for run in range(errors.shape[1]):
@@ -211,6 +225,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                 shelf[2][arm] = 0
             time = 0
             level = np.inf
+            before = 0.0
             past_level = np.inf
             for look in range(budgets.size):
                 begins = look == 0 or afresh
@@ -233,11 +248,11 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                 if run == 0 and look > 0:  # the budget before is all that is known
                     if not begins:
                         pace[look] = pace[look - 1]
-                    usual[look] = usual[look - 1]
                     spread[look] = 2.0 * spread[look - 1]
+                guess = before + usual[look]
                 guessed = begins and run + look > 0
                 if guessed:
-                    step = max(usual[look] - 1.5 * spread[look] - level, 0.25 * (usual[look] - level))
+                    step = max(guess - spread[look] - level, 0.25 * (guess - level))
                 else:
                     step = aim * left * pace[look, 1] / max(pace[look, 0], 1.0)
                 if not step > 0.0:
@@ -247,14 +262,16 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                 highest = level
                 past = (past_level, parameters[max(0, look - 1) if afresh else 0], past_pulls, past_totals)
                 while left > worth and misses < _MOST_MISSES and level + step > level:
-                    made = raise_all(means, problem, sources, shelf, records, trial, past, level + step, left, skipped)
+                    made = raise_all(
+                        means, problem, sources, shelf, records, trial, tile, past, level + step, left, skipped
+                    )
                     if made < 0:
                         misses += 1
-                        step = max(0.25 * step, step - 6.0 * spread[look] if guessed else 0.0)
+                        step = max(0.4 * step, step - 6.0 * spread[look] if guessed else 0.0)
                         guessed = False
                         place(records, tree)
                         left, level, highest = finish(
-                            means, problem, sources, shelf, records, tree, left, 2 * arms, level, skipped
+                            means, problem, sources, shelf, records, tree, left, 20 + arms // 4, level, skipped
                         )
                         continue
                     guessed = False
@@ -285,8 +302,9 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                 pace[look, 1] = _FADING * pace[look, 1] + level - start
                 if begins:
                     weight = max(1.0 / (run + 1), 1.0 - _FADING)
-                    varied = level - short if run == 0 else abs(level - usual[look])
+                    varied = level - short if run == 0 else abs(level - guess)
                     spread[look] += weight * (varied - spread[look])
-                    usual[look] += weight * (level - usual[look])
+                    usual[look] += weight * (level - guess)
+                    before = level
 
     return kernel(skip_ahead)

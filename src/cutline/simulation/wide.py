@@ -9,13 +9,12 @@ import math
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import kernel
+from cutline.compiled import kernel, made_once
 from cutline.policies.policy import Policy
 from cutline.simulation.aiming import worth_a_sweep
 from cutline.simulation.chunks import Chunk, ChunkResult, parameter_tables
@@ -80,7 +79,7 @@ def raise_slice(part: Slice) -> Raised:
     return Raised(pulls, totals, indices, int(skipped[0]))
 
 
-@cache
+@made_once
 def slice_kernel(policy: type[Policy]) -> Callable[..., None]:
     """Compile the raising of a slice: problem, place in the reward table, level, limit, records (changed)."""
     index, climb, _, _ = climbing(policy)
@@ -112,7 +111,7 @@ def slice_kernel(policy: type[Policy]) -> Callable[..., None]:
     return kernel(raise_arms)
 
 
-@cache
+@made_once
 def finishing_kernel(policy: type[Policy]) -> Callable[..., int]:
     """Compile the last pulls of a run from given records, which are changed in place."""
     _, _, place, finish = climbing(policy)

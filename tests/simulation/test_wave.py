@@ -1,0 +1,148 @@
+"""A wave against the arms looked at one reward after the other, and bands against the indices that they speak of."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from cutline import Problem
+from cutline.compiled import jit
+from cutline.policies import Policy, available, parse
+from cutline.policies.policy import excess
+from cutline.simulation import climbing, rewards, wave
+from cutline.simulation.chunks import parameter_tables
+
+BANDED = [str(policy()) for policy in available() if policy.band is not None]
+POLICIES = [*BANDED, "APT(0.05)", "UCBE(4)", "UCBE(-1)", "Opt-KG(0.5,0.5)", "Opt-KG(3,1)", "LSA(4)", "Ratio-Oracle(0)"]
+EVEN = [name for name in POLICIES if name != "Opt-KG(3,1)"]
+KEY = np.uint64(7)
+RUN = 3
+
+
+def first_parameters(policy: Policy, threshold: float) -> list[float]:
+    problem = Problem([min(threshold + 0.07, 1.0), threshold / 2], threshold)
+    return parameter_tables(policy, problem, np.array([10_000]))[0, 0].tolist()  # type: ignore[no-any-return]
+
+
+def highest_index_within(
+    policy: Policy, threshold: float, pulls: int, length: int, line: tuple[float, float], parameters: list[float]
+) -> float:
+    """Return the highest index of the records of a block whose excess is within the line, as the engine reads it."""
+    highest = -math.inf
+    for n in range(pulls, pulls + length + 1):
+        half = line[0] + (line[1] - line[0]) * (n - pulls) / length - climbing.ROUNDING * (pulls + length)
+        for nearest in (math.floor(n * threshold + half), math.ceil(n * threshold - half)):
+            for total in (nearest - 1, nearest, nearest + 1):
+                if 0 <= total <= n and abs(excess(n, total, threshold)) <= half:
+                    highest = max(highest, policy.index(float(n), float(total), threshold, *parameters))
+    return highest
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@given(
+    threshold=st.sampled_from([0.5, 0.5, 0.3, 1 / 3, 0.99]),
+    pulls=st.one_of(st.integers(1, 200), st.sampled_from([10**4, 10**6, 10**8])),
+    length=st.sampled_from([1, 17, 64, 64]),
+    apart=st.one_of(st.integers(-40, 40), st.floats(-8, 8)),
+    share=st.sampled_from([0.0, 0.3, 1.0]),
+)
+def test_no_index_within_a_band_is_above_its_level(
+    name: str, threshold: float, pulls: int, length: int, apart: float, share: float
+) -> None:
+    """Hunts at levels that are the index of a record of the block: some of its records are just inside the line."""
+    policy = parse(name)
+    assert policy.band is not None
+    parameters = first_parameters(policy, threshold)
+    n = pulls + round(share * length)
+    away = apart if isinstance(apart, int) else apart * math.sqrt(n)
+    total = min(n, max(0, round(n * threshold + away)))
+    level = policy.index(float(n), float(total), threshold, *parameters)
+    line = policy.band(float(pulls), float(length), level, threshold, *parameters)
+    if min(line) >= climbing.ROUNDING * (pulls + length):
+        assert highest_index_within(policy, threshold, pulls, length, line, parameters) <= level
+
+
+@pytest.mark.parametrize("name", EVEN)
+def test_a_band_a_little_wider_would_be_found_out(name: str) -> None:
+    """The control of the hunt; and so a band is no less than 0.97 of what it could be, and one reward."""
+    policy = parse(name)
+    assert policy.band is not None
+    parameters = first_parameters(policy, 0.5)
+    for pulls in (300, 5000):
+        total = pulls // 2 + round(1.5 * math.sqrt(pulls))
+        level = policy.index(float(pulls), float(total), 0.5, *parameters)
+        line = policy.band(float(pulls), 1.0, level, 0.5, *parameters)
+        assert min(line) > 0.0
+        wider = (line[0] / 0.97 + 1.0, line[1] / 0.97 + 1.0)
+        assert highest_index_within(policy, 0.5, pulls, 1, line, parameters) <= level
+        assert highest_index_within(policy, 0.5, pulls, 1, wider, parameters) > level
+
+
+def test_opt_kg_knows_nothing_away_from_one_half() -> None:
+    policy = parse("Opt-KG")
+    assert policy.band is not None
+    assert policy.band(100.0, 64.0, 9.0, 0.3, 1.0, 1.0) == (-1.0, -1.0)
+
+
+@jit
+def make_wave(surge: Any, means: Any, threshold: float, parameters: Any, records: Any, level: float) -> Any:
+    arms = means.size
+    states, increments = np.empty(arms, np.uint64), np.empty(arms, np.uint64)
+    for arm in range(arms):
+        states[arm] = rewards.arm_state(KEY, RUN, arm)
+        increments[arm] = rewards.arm_increment(states[arm])
+    problem = (threshold, parameters, climbing.swings_of(threshold))
+    shelf, tile = climbing.empty_shelf(arms, 1), wave.empty_tile(parameters.shape[1])
+    return surge(means, (states, increments), problem, shelf, records, tile, level, np.zeros(1, np.int64))
+
+
+def path(policy: Policy, arm: int, mean: float, threshold: float, row: Any, last: int) -> list[tuple[int, int, float]]:
+    """Return the records (pulls, total, index) of an arm with 1 to ``last`` pulls."""
+    state = np.uint64(rewards.arm_state(KEY, RUN, arm))
+    increment = np.uint64(rewards.arm_increment(state))
+    bits: list[int] = []
+    for block in range(last // 64 + 1):
+        word = int(rewards.reward_word(state, increment, mean, block))
+        bits.extend(word >> lane & 1 for lane in range(64))
+    totals = np.cumsum(bits).tolist()
+    return [(n, s, policy.index(float(n), float(s), threshold, *row)) for n, s in enumerate(totals[:last], 1)]
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("name", ["LSA", "APT(0.05)", "Opt-KG", "Ratio-Oracle"])
+@pytest.mark.parametrize("arms", [1, 7, 150])
+@pytest.mark.parametrize("threshold", [0.5, 0.3])
+def test_no_arm_passes_a_record_above_the_level_and_few_stop_short_of_it(
+    name: str, arms: int, threshold: float
+) -> None:
+    policy, rng = parse(name), np.random.default_rng(arms)
+    problem = Problem(np.clip(rng.normal(threshold, 0.1, arms), 0.0, 1.0), threshold)
+    table = parameter_tables(policy, problem, np.array([10_000]))[0]
+    starts = rng.integers(100, 900, arms).tolist()
+    with np.errstate(over="ignore"):
+        paths = [
+            path(policy, arm, float(problem.means[arm]), threshold, table[arm], start + 64)
+            for arm, start in enumerate(starts)
+        ]
+        begins = [records[start - 1] for start, records in zip(starts, paths, strict=True)]
+        level = float(np.median([value for _, _, value in begins])) + 0.2
+        pulls, totals, values = (np.array(column) for column in zip(*begins, strict=True))
+        surge = wave.wave_of(type(policy))
+        made, waiting = make_wave(surge, problem.means, threshold, table, (pulls, totals, values), level)
+    assert made == sum(pulls) - sum(starts)
+    assert waiting == np.count_nonzero(values <= level)
+    short = 0
+    for arm, (start, records) in enumerate(zip(starts, paths, strict=True)):
+        n, total, value = records[pulls[arm] - 1]
+        assert (n, total) == (pulls[arm], totals[arm])
+        assert values[arm] == pytest.approx(value, rel=1e-12)
+        if begins[arm][2] > level:
+            assert n == start
+            continue
+        assert n > start
+        assert all(value <= level for _, _, value in records[start : n - 1])
+        short += value <= level and n < start + 64
+    if name != "Opt-KG" or threshold == 0.5:
+        assert short <= 1 + arms // 10
