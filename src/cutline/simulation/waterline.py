@@ -34,6 +34,7 @@ _PROBED_PULLS = 8
 _MOST_MISSES = 12
 _MOST_WAVES = 6
 _WORTH_A_WAVE = 5  # arms
+_LONG_RECORD = 2 * BLOCK  # with fewer pulls an arm the lines of a wave are too far below what they stand for
 _FADING = 0.95  # what a run still counts in the next
 
 
@@ -99,7 +100,9 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         """
         states, increments = sources
         pulls, totals, values = trial
+        spent = 0
         for arm in range(means.size):
+            spent += records[0][arm]
             pulls[arm] = records[0][arm]
             totals[arm] = records[1][arm]
             values[arm] = records[2][arm]
@@ -108,7 +111,8 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
             made = start_ahead(means, problem, sources, shelf, past, trial, level)
             skipped[0] += made
         waiting = means.size
-        for _ in range(_MOST_WAVES if has_band else 0):
+        worth_waves = has_band and spent + spare >= _LONG_RECORD * means.size
+        for _ in range(_MOST_WAVES if worth_waves else 0):
             passed, remaining = wave(means, sources, problem, shelf, trial, tile, level, skipped)
             made += passed
             hardly_moved = passed < 4 * waiting
@@ -252,7 +256,8 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                 guess = before + usual[look]
                 guessed = begins and run + look > 0
                 if guessed:
-                    step = max(guess - spread[look] - level, 0.25 * (guess - level))
+                    doubt = (1.5 if look == 0 else 1.0) * spread[look]
+                    step = max(guess - doubt - level, 0.25 * (guess - level))
                 else:
                     step = aim * left * pace[look, 1] / max(pace[look, 0], 1.0)
                 if not step > 0.0:
