@@ -75,7 +75,7 @@ def kernel(function: F) -> F:
     compiled: Any = numba.njit(**_OPTIONS)(function)
     if isinstance(compiled, Dispatcher):
         with suppress(RuntimeError):  # no folder to write to: it is compiled anew in every process
-            compiled._cache = _KernelCache(function)  # type: ignore[attr-defined]
+            compiled._cache = _KernelCache(function)  # type: ignore[attr-defined]  # not public
     return cast(F, compiled)
 
 
@@ -131,9 +131,9 @@ class _KernelCache(FunctionCache):
     """Numba's file cache with one set of files per fingerprint, so that processes cannot mix kernels up."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]
+        super().__init__(function)  # type: ignore[no-untyped-call]  # numba's
         self._fingerprint = fingerprint(function)
-        self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]
+        self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]  # numba's
             cache_path=self._cache_path,
             filename_base=f"{self._impl.filename_base}.{self._fingerprint[:16]}",
             source_stamp=self._fingerprint,
@@ -144,7 +144,7 @@ class _KernelCache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):  # a full disk or a read-only folder costs time, not the result
-            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]  # numba's
 
 
 def fingerprint(function: Callable[..., Any]) -> str:

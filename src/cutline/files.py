@@ -23,7 +23,7 @@ def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any
     _refuse_folder(target)
     if _is_device(target):
         try:
-            with target.open(mode, **text) as file:  # type: ignore[call-overload]
+            with target.open(mode, **text) as file:  # type: ignore[call-overload]  # mode is any str
                 yield file
         except OSError as error:
             raise InvalidInputError(f"cannot write {target}: {error.strerror}") from error
@@ -35,7 +35,7 @@ def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any
         raise InvalidInputError(f"cannot write {target}: {error.strerror}") from None
     temporary = Path(name)
     try:
-        with os.fdopen(descriptor, mode, **text) as file:  # type: ignore[call-overload]
+        with os.fdopen(descriptor, mode, **text) as file:  # type: ignore[call-overload]  # mode is any str
             yield file
         umask = os.umask(0)
         os.umask(umask)

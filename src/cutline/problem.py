@@ -24,7 +24,8 @@ def check_threshold(threshold: float) -> float:
 def check_means(means: ArrayLike | Iterable[float]) -> NDArray[np.float64]:
     """Return the means as a read-only float64 array of shape (K,); raise InvalidInputError for a bad one."""
     try:
-        values = np.array(means if hasattr(means, "__len__") else list(means), dtype=np.float64)  # type: ignore[arg-type]
+        given = means if hasattr(means, "__len__") else list(means)  # type: ignore[arg-type]  # an Iterable, then
+        values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidInputError("means must be a list of numbers in [0, 1]") from None
     if values.ndim != 1:

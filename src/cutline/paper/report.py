@@ -66,8 +66,8 @@ def make_paper(
             work = _Work(Path(out), runs, seed, executor, advance, clerk)
             for stem, numbers in FIGURES.items():
                 for setup in (setup for setup in chosen if setup.number in numbers):
-                    work.curves[setup.number] = work.simulate(setup, policies, f"curves-setup-{setup.number}.csv")
                     work.later(fixed_regret, setup.problem, setup.max_budget)
+                    work.curves[setup.number] = work.simulate(setup, policies, f"curves-setup-{setup.number}.csv")
                 if work.curves.keys() & set(numbers):
                     work.later(work.write_figure, stem, setups_figure, numbers, dict(work.curves))
                     work.later(work.write_table, dict(work.curves))

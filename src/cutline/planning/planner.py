@@ -156,7 +156,7 @@ def _target(arms: int, errors: float | None, accuracy: float | None) -> float:
         raise InvalidInputError("give the target once: either errors, such as 50, or accuracy, such as 0.95")
     name, value = ("errors", errors) if accuracy is None else ("accuracy", accuracy)
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = float(value)  # type: ignore[arg-type]  # None is refused below
     except (TypeError, ValueError):
         number = math.nan
     if accuracy is None:

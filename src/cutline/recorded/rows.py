@@ -138,7 +138,7 @@ def open_lines(path: StrPath) -> Iterator[tuple[str, Iterator[str]]]:
     standard_input = str(path) == "-"
     name = "standard input" if standard_input else str(path)
     try:
-        raw: Any = sys.stdin.buffer if standard_input else open(path, "rb", buffering=0)  # noqa: SIM115
+        raw: Any = sys.stdin.buffer if standard_input else open(path, "rb", buffering=0)  # noqa: SIM115 - closed below
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"cannot read {name}: {getattr(error, 'strerror', None) or error}") from None
     stream = io.BufferedReader(raw)
@@ -156,7 +156,8 @@ def _lines(stream: io.BufferedReader, name: str) -> Generator[str]:
     """Yield the lines with their ends: UTF-8, without a byte order mark; gzip is known by its first bytes."""
     number = 0
     try:
-        binary: BinaryIO = gzip.GzipFile(fileobj=stream) if stream.peek(2)[:2] == b"\x1f\x8b" else stream  # type: ignore[assignment]
+        zipped = stream.peek(2)[:2] == b"\x1f\x8b"
+        binary: BinaryIO = gzip.GzipFile(fileobj=stream) if zipped else stream  # type: ignore[assignment]  # reads alike
         text = io.TextIOWrapper(binary, encoding="utf-8", errors="surrogateescape", newline="")
         try:
             for number, line in enumerate(text, 1):

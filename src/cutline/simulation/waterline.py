@@ -2,7 +2,7 @@
 
 An arm's index depends on its own record only. So at the moment when the smallest index first exceeds a level
 C, every arm stands at its own first record with an index above C, whatever order the pulls came in, and arms
-can be raised to C one by one, 64 rewards at a time (``climbing``).
+can be raised to C (``raising``) each for itself, 64 rewards at a time (``climbing``), or side by side (``wave``).
 
 To reach a budget, all arms are raised to a level that should take most of the pulls that are left, then to one that
 should take most of the rest, until so few are left that they are made one stay after the other by the rule of the
@@ -19,27 +19,21 @@ from typing import Any
 
 import numpy as np
 
-from cutline.compiled import compile_plain, jit_in_place, kernel, made_once
+from cutline.compiled import jit_in_place, kernel, made_once
 from cutline.policies.policy import Policy
 from cutline.simulation.aiming import first_aim, next_step, worth_a_sweep
 from cutline.simulation.climbing import climbing, count_rewards, empty_shelf, swings_of, word_at
+from cutline.simulation.raising import raising
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state
 from cutline.simulation.stepping import count_errors
 from cutline.simulation.tournament import empty_tree
-from cutline.simulation.wave import empty_tile, wave_of
+from cutline.simulation.wave import empty_tile
 
 _SHELF_WORDS = 1 << 17  # rewards kept, in words: what stays in a core's cache
 _PROBED_ARMS = 32
 _PROBED_PULLS = 8
 _MOST_MISSES = 12
-_MOST_WAVES = 6
-_WORTH_A_WAVE = 5  # arms
-_LONG_RECORD = 2 * BLOCK  # with fewer pulls an arm the lines of a wave are too far below what they stand for
 _FADING = 0.95  # what a run still counts in the next
-
-
-def _no_head_start(level: float, before: Any, next_level: float, after: Any) -> float:
-    return 0.0
 
 
 @made_once
@@ -48,108 +42,10 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
 
     It adds to one more array, ``skipped`` (1,): the rewards that it passed over without a look at each.
     """
-    index, climb, place, finish = climbing(policy)
+    index, _, place, finish = climbing(policy)
+    raise_all = raising(policy)
     pulls_each_arm_first = policy.pulls_each_arm_first
     reads_rewards = policy.reads_rewards
-    has_band = policy.band is not None
-    wave = wave_of(policy)
-    can_start_ahead = policy.head_start is not None
-    head_start = compile_plain(policy.head_start or _no_head_start)
-
-    @jit_in_place
-    def start_ahead(means: Any, problem: Any, sources: Any, shelf: Any, past: Any, trial: Any, level: float) -> int:
-        """Move arms to records before which no index is above the level, as the game before shows; return the pulls."""
-        states, increments = sources
-        threshold, parameters, _ = problem
-        past_level, past_parameters, past_pulls, past_totals = past
-        pulls, totals, values = trial
-        made = 0
-        for arm in range(means.size):
-            ahead = head_start(past_level, past_parameters[arm], level, parameters[arm])
-            target = past_pulls[arm]
-            total = past_totals[arm]
-            if ahead < target:
-                target = int(ahead) // BLOCK * BLOCK
-                total = count_rewards(arm, (states[arm], increments[arm], means[arm]), shelf, 0, target)
-            if target > pulls[arm]:
-                made += target - pulls[arm]
-                pulls[arm] = target
-                totals[arm] = total
-                values[arm] = index(float(target), float(total), threshold, arm, parameters)
-        return made
-
-    @jit_in_place
-    def raise_all(  # noqa: PLR0913 - kernels take arrays, not objects
-        means: Any,
-        problem: Any,
-        sources: Any,
-        shelf: Any,
-        records: Any,
-        trial: Any,
-        tile: Any,
-        past: Any,
-        level: float,
-        spare: int,
-        skipped: Any,
-    ) -> int:
-        """Raise all arms above the level and return the pulls that it took; -1, and no change, if more than ``spare``.
-
-        Arms climb in rounds, so far and no further in each, so that one arm in a long excursion does not use up
-        ``spare`` before it is seen that the others need it. ``trial`` and ``tile`` are space; ``past`` is how the game
-        before ended, (level, parameters, pulls, totals), with an infinite level if that is of no use.
-        """
-        states, increments = sources
-        pulls, totals, values = trial
-        spent = 0
-        for arm in range(means.size):
-            spent += records[0][arm]
-            pulls[arm] = records[0][arm]
-            totals[arm] = records[1][arm]
-            values[arm] = records[2][arm]
-        made = 0
-        if can_start_ahead and past[0] < np.inf:
-            made = start_ahead(means, problem, sources, shelf, past, trial, level)
-            skipped[0] += made
-        waiting = means.size
-        worth_waves = has_band and spent + spare >= _LONG_RECORD * means.size
-        for _ in range(_MOST_WAVES if worth_waves else 0):
-            passed, remaining = wave(means, sources, problem, shelf, trial, tile, level, skipped)
-            made += passed
-            hardly_moved = passed < 4 * waiting
-            waiting = remaining
-            if waiting < _WORTH_A_WAVE or made >= spare or hardly_moved:
-                break
-        if made > spare:
-            return -1
-        furthest = 2 * (spare // means.size) + BLOCK
-        while waiting > 0:
-            if made >= spare:
-                return -1
-            waiting = 0
-            for arm in range(means.size):
-                if values[arm] > level:
-                    continue
-                began = pulls[arm]
-                pulls[arm], totals[arm], values[arm] = climb(
-                    arm,
-                    (states[arm], increments[arm], means[arm]),
-                    problem,
-                    shelf,
-                    began,
-                    totals[arm],
-                    level,
-                    began + min(furthest, spare - made),
-                    skipped,
-                )
-                made += pulls[arm] - began
-                if values[arm] <= level:
-                    waiting += 1
-            furthest = spare if waiting == 1 else 2 * furthest
-        for arm in range(means.size):
-            records[0][arm] = pulls[arm]
-            records[1][arm] = totals[arm]
-            records[2][arm] = values[arm]
-        return made
 
     @jit_in_place
     def begin(means: Any, problem: Any, sources: Any, shelf: Any, records: Any) -> float:
