@@ -26,6 +26,8 @@ from cutline.simulation.tournament import empty_tree
 _AIM = 0.8
 _FEWEST_ARMS = 20_000
 _SLICES_PER_WORKER = 2
+_PROBED_ARMS = 32
+_PROBED_PULLS = 8
 
 
 def is_wide(chunk: Chunk) -> bool:
@@ -167,7 +169,18 @@ class _Game:
         start = self._raised(-math.inf, 0)
         self.pulls, self.totals, self.indices = start.pulls, start.totals, start.indices
         self._level = float(start.indices.min())
-        self._step = max(float(np.ptp(start.indices[np.isfinite(start.indices)])), 1e-3)
+        self._step = max(self._rise(), 1e-3)
+
+    def _rise(self) -> float:
+        """Return how much the index of some arms rises on average over a few pulls, every other one a reward of 1."""
+        index, threshold = self._chunk.policy.index, self._chunk.problem.threshold
+        rises = []
+        for arm in range(0, self.pulls.size, max(1, self.pulls.size // _PROBED_ARMS)):
+            n, s, row = float(self.pulls[arm]), float(self.totals[arm]), self._parameters[arm].tolist()
+            ahead = [index(n + j, s + (j + 1) // 2, threshold, *row) for j in range(1, _PROBED_PULLS + 1)]
+            rises.append(max(0.0, max(ahead) - float(self.indices[arm])))
+        finite = [rise for rise in rises if math.isfinite(rise)]
+        return sum(finite) / max(1, len(finite))
 
     def play_to(self, budget: int) -> int:
         """Pull until ``budget`` pulls are made; return the wrong decisions."""
