@@ -60,6 +60,13 @@ def test_it_agrees_on_the_setups_of_the_paper(name: str, setup: int) -> None:
     assert_the_engines_agree(policy, problem, [largest // 3, largest - 1, largest], 3)
 
 
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("threshold", [0.5, 0.3])
+def test_it_agrees_with_more_arms_than_go_side_by_side(name: str, threshold: float) -> None:
+    means = np.clip(np.random.default_rng(8).normal(threshold, 0.1, 150), 0.0, 1.0)
+    assert_the_engines_agree(parse(name), Problem(means, threshold), [30_000, 30_001, 45_000, 60_000], 2)
+
+
 @pytest.mark.parametrize("policy", [LSA(), APT(0), OptKG(), UCBE(0), Uniform()], ids=str)
 def test_chunks_of_many_runs_agree_though_guesses_pass_from_run_to_run(policy: Policy) -> None:
     budgets = np.array([5000, 10_000])
