@@ -152,7 +152,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                 guess = before + usual[look]
                 guessed = begins and run + look > 0
                 if guessed:
-                    doubt = (1.5 if look == 0 else 1.0) * spread[look]
+                    doubt = (1.5 if look == 0 else 1.0) * spread[look]  # other runs tell less than this one
                     step = max(guess - doubt - level, 0.25 * (guess - level))
                 else:
                     step = aim * left * pace[look, 1] / max(pace[look, 0], 1.0)
