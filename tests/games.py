@@ -40,7 +40,7 @@ class Engine:
     def kernel(self, policy: type[Policy], afresh: bool = False) -> Callable[..., None]:
         """The kernel for a policy; ``afresh`` compiles it again, with what the module's names mean now."""
         maker = getattr(self.module, self.maker)
-        return (maker.__wrapped__ if afresh else maker)(policy)  # type: ignore[no-any-return]
+        return (maker.__wrapped__ if afresh else maker)(policy)
 
 
 ENGINES = [Engine(stepping, "stepping_kernel"), Engine(waterline, "waterline_kernel", 1, needs_ceiling=True)]

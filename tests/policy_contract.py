@@ -38,7 +38,7 @@ def check(function: Check) -> Check:
 
 def rows(policy: Policy, problem: Problem = PROBLEM, budget: int = BUDGET) -> list[list[float]]:
     """The parameters of the index, a list an arm."""
-    return parameter_tables(policy, problem, np.array([budget]))[0].tolist()  # type: ignore[no-any-return]
+    return parameter_tables(policy, problem, np.array([budget]))[0].tolist()
 
 
 def records(policy: Policy, most: int) -> list[tuple[float, float]]:
@@ -85,7 +85,7 @@ def says_in_one_line_each_what_it_is_and_where_it_comes_from(policy: type[Policy
 
 @check
 def prints_what_parse_reads_back(policy: type[Policy]) -> None:
-    for made in (policy(), policy(*(0.75 + item.default for item in dataclasses.fields(policy)))):  # type: ignore[operator]
+    for made in (policy(), policy(*(0.75 + item.default for item in dataclasses.fields(policy)))):
         assert parse(str(made)) == made
         assert str(parse(str(made))) == str(made)
         assert parse(f" {str(made).lower().replace('-', '_')} ") == made

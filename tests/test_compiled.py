@@ -44,7 +44,7 @@ def functions(source: str) -> dict[str, object]:
 
 
 def index_fingerprint(source: str) -> str:
-    return fingerprint(with_parameters(functions(source)["index"], 3))  # type: ignore[arg-type]
+    return fingerprint(with_parameters(functions(source)["index"], 3))
 
 
 def test_the_same_code_has_the_same_fingerprint_each_time_it_is_loaded() -> None:
@@ -75,7 +75,7 @@ def test_kernels_of_policies_with_as_many_parameters_have_fingerprints_of_their_
         INDEX.replace("index(pulls, total, threshold)", f"index(pulls, total, threshold, {name})") for name in "ab"
     ]
     sources[1] = sources[1].replace("helper(total", "innermost(total")
-    first, second = (with_parameters(functions(source)["index"], 3) for source in sources)  # type: ignore[arg-type]
+    first, second = (with_parameters(functions(source)["index"], 3) for source in sources)
 
     def both(x: float) -> float:
         return first(x) + second(x)
@@ -87,7 +87,7 @@ def test_kernels_of_policies_with_as_many_parameters_have_fingerprints_of_their_
 
 
 def test_plain_functions_are_compiled_with_all_that_they_call() -> None:
-    index = compile_plain(functions(INDEX)["index"])  # type: ignore[arg-type]
+    index = compile_plain(functions(INDEX)["index"])
     assert index(4.0, 3.0, 0.5) == (0.25 * 2.0 + 3.0) + 1.0 + 1.0
     assert compile_plain(LSA.index)(4.0, 3.0, 0.5, 1.35) == LSA.index(4.0, 3.0, 0.5, 1.35)
 
@@ -99,7 +99,7 @@ def test_an_index_takes_its_parameters_from_the_row_of_its_arm() -> None:
         terms = "".join(f" + p{place}" for place in range(count))
         for leading, source in ((3, "x, y, z"), (5, "x, y, z, u, v")):
             function = functions(f"def index({source}{names}): return x{terms}")["index"]
-            call = with_parameters(function, leading)  # type: ignore[arg-type]
+            call = with_parameters(function, leading)
             for arm in (0, 1):
                 assert call(*[0.5] * leading, arm, table) == 0.5 + table[arm, :count].sum()
 
@@ -107,7 +107,7 @@ def test_an_index_takes_its_parameters_from_the_row_of_its_arm() -> None:
 def test_more_than_three_parameters_are_refused() -> None:
     function = functions("def index(x, y, z, a, b, c, d): return x")["index"]
     with pytest.raises(TypeError, match="index takes 4 parameters; an index has at most 3"):
-        with_parameters(function, 3)  # type: ignore[arg-type]
+        with_parameters(function, 3)
 
 
 PROGRAM = """
@@ -146,7 +146,7 @@ def answer(process: subprocess.Popen[str]) -> dict[str, object]:
     out, talk = process.communicate(timeout=120)
     assert process.returncode == 0, talk
     assert talk == ""
-    return json.loads(out)  # type: ignore[no-any-return]
+    return json.loads(out)
 
 
 @pytest.fixture
@@ -263,4 +263,4 @@ def test_the_cache_goes_where_numba_is_told_to_put_it(small: Path) -> None:
 
 def test_this_process_has_the_fingerprint_that_any_process_computes(tmp_path: Path) -> None:
     other = answer(run(tmp_path))
-    assert other["fingerprint"] == stepping_kernel(Uniform)._cache._fingerprint  # type: ignore[attr-defined]
+    assert other["fingerprint"] == stepping_kernel(Uniform)._cache._fingerprint

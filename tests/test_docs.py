@@ -29,7 +29,7 @@ def run(document: Path, folder: Path) -> list[str]:
     command = [sys.executable, "-W", "error", str(SCRIPT), str(document)]
     done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -35,7 +35,7 @@ def test_its_threshold_is_one_half_unless_given() -> None:
     "means", [[0.1, 0.9], (0.1, 0.9), np.array([0.1, 0.9]), iter([0.1, 0.9]), (m / 10 for m in (1, 9))]
 )
 def test_it_takes_any_sequence_of_means(means: object) -> None:
-    assert Problem(means) == Problem([0.1, 0.9])  # type: ignore[arg-type]
+    assert Problem(means) == Problem([0.1, 0.9])
 
 
 def test_it_keeps_its_own_copy_that_nobody_can_change() -> None:
@@ -82,7 +82,7 @@ def test_a_copy_is_the_same_problem_and_as_little_to_be_changed() -> None:
 )
 def test_bad_means_are_refused_in_one_line(means: object, message: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        Problem(means)  # type: ignore[arg-type]
+        Problem(means)
     assert str(caught.value) == message
 
 
@@ -96,7 +96,7 @@ def test_a_threshold_outside_0_and_1_is_refused(threshold: float) -> None:
 @pytest.mark.parametrize("threshold", ["many", None, [0.5, 0.6]])
 def test_a_threshold_that_is_no_number_is_refused(threshold: object) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        Problem([0.5], threshold)  # type: ignore[arg-type]
+        Problem([0.5], threshold)
     assert str(caught.value) == f"threshold {threshold!r} is not a number in (0, 1)"
 
 

@@ -28,7 +28,7 @@ def test_nothing_is_shown_where_there_is_no_terminal(progress: bool | None, monk
         advance(10)
         import sys
 
-        assert sys.stderr.getvalue() == sys.stdout.getvalue() == ""  # type: ignore[attr-defined]
+        assert sys.stderr.getvalue() == sys.stdout.getvalue() == ""
 
 
 @pytest.mark.parametrize(("progress", "shown"), [(None, True), (True, True), (False, False)])

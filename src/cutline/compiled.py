@@ -25,7 +25,6 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.dispatcher import Dispatcher
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
@@ -73,9 +72,9 @@ def kernel(function: F) -> F:
     """Compile a function that Python calls; it releases the GIL, and later processes load it from disk."""
     _rename(function)
     compiled: Any = numba.njit(**_OPTIONS)(function)
-    if isinstance(compiled, Dispatcher):
+    if compiled is not function:  # else numba is switched off
         with suppress(RuntimeError):  # no folder to write to: it is compiled anew in every process
-            compiled._cache = _KernelCache(function)  # type: ignore[attr-defined]  # not public
+            compiled._cache = _KernelCache(function)
     return cast(F, compiled)
 
 
@@ -131,9 +130,9 @@ class _KernelCache(FunctionCache):
     """Numba's file cache with one set of files per fingerprint, so that processes cannot mix kernels up."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]  # numba's
+        super().__init__(function)  # type: ignore[no-untyped-call]  # numba has no types
         self._fingerprint = fingerprint(function)
-        self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]  # numba's
+        self._cache_file = IndexDataCacheFile(
             cache_path=self._cache_path,
             filename_base=f"{self._impl.filename_base}.{self._fingerprint[:16]}",
             source_stamp=self._fingerprint,
@@ -144,7 +143,7 @@ class _KernelCache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):  # a full disk or a read-only folder costs time, not the result
-            super().save_overload(sig, data)  # type: ignore[no-untyped-call]  # numba's
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]  # numba has no types
 
 
 def fingerprint(function: Callable[..., Any]) -> str:

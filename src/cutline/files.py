@@ -19,11 +19,11 @@ def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any
     InvalidInputError where it cannot be written.
     """
     target = Path(path)
-    text = {"encoding": "utf-8", "newline": ""} if mode == "w" else {}
+    encoding, newline = ("utf-8", "") if mode == "w" else (None, None)
     _refuse_folder(target)
     if _is_device(target):
         try:
-            with target.open(mode, **text) as file:  # type: ignore[call-overload]  # mode is any str
+            with target.open(mode, encoding=encoding, newline=newline) as file:
                 yield file
         except OSError as error:
             raise InvalidInputError(f"cannot write {target}: {error.strerror}") from error
@@ -35,7 +35,7 @@ def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any
         raise InvalidInputError(f"cannot write {target}: {error.strerror}") from None
     temporary = Path(name)
     try:
-        with os.fdopen(descriptor, mode, **text) as file:  # type: ignore[call-overload]  # mode is any str
+        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as file:
             yield file
         umask = os.umask(0)
         os.umask(umask)

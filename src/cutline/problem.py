@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +24,9 @@ def check_threshold(threshold: float) -> float:
 
 def check_means(means: ArrayLike | Iterable[float]) -> NDArray[np.float64]:
     """Return the means as a read-only float64 array of shape (K,); raise InvalidInputError for a bad one."""
+    given: Any = means
     try:
-        given = means if hasattr(means, "__len__") else list(means)  # type: ignore[arg-type]  # an Iterable, then
-        values = np.array(given, dtype=np.float64)
+        values = np.array(given if hasattr(given, "__len__") else list(given), dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidInputError("means must be a list of numbers in [0, 1]") from None
     if values.ndim != 1:

@@ -42,7 +42,7 @@ def play(url: str | None) -> list[object]:
 
 def test_the_same_answers_to_the_same_asks_give_the_same_rows_on_every_store(tmp_path: Path, postgresql: str) -> None:
     in_memory = play(None)
-    assert len(in_memory[2]) > 150  # type: ignore[arg-type]
+    assert len(in_memory[2]) > 150
     assert play(str(tmp_path / "campaigns.db")) == in_memory
     assert play(postgresql) == in_memory
 

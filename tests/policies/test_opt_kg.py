@@ -94,7 +94,10 @@ def test_it_orders_beliefs_as_exact_arithmetic_does_ties_included(theta: Fractio
 
 def test_beliefs_that_gain_as_much_as_each_other_have_equal_indices() -> None:
     """At threshold 1/2, R+(m+1, m) = R+(m+2, m+1) only for m = 1, and R+(a, b) = R+(b, a) always."""
-    index = lambda a, b: OptKG.index(a + b - 2.0, a - 1.0, 0.5, 1.0, 1.0)  # noqa: E731
+
+    def index(a: int, b: int) -> float:
+        return OptKG.index(a + b - 2.0, a - 1.0, 0.5, 1.0, 1.0)
+
     assert index(2, 1) == index(3, 2) == index(1, 2) == index(2, 3)
     assert len({index(m + 1, m) for m in range(2, 40)}) == 38
 

@@ -48,7 +48,10 @@ def test_its_errors_are_those_of_the_slow_twins_game_in_every_run(usual: RegretC
         twin = twins[name]
         pulls_sum = np.zeros((len(BUDGETS), 5))
         for run in range(30):
-            reward = lambda arm, t, run=run: naive.reward(key, run, arm, t, float(PROBLEM.means[arm]))  # noqa: E731
+
+            def reward(arm: int, t: int, run: int = run) -> int:
+                return naive.reward(key, run, arm, t, float(PROBLEM.means[arm]))
+
             for look, budget in enumerate(BUDGETS):
                 if look == 0 or not twin.policy.anytime:
                     longest = BUDGETS[-1] if twin.policy.anytime else budget
@@ -176,7 +179,7 @@ def test_independent_streams_are_uncorrelated_and_common_ones_are_not() -> None:
 
 def test_another_seed_gives_other_runs_and_the_same_seed_the_same(usual: RegretCurves) -> None:
     assert not same(simulate(PROBLEM, POLICIES, BUDGETS, runs=30, seed=6), usual)
-    assert same(simulate(PROBLEM, POLICIES, BUDGETS, runs=30, seed=np.int64(5)), usual)  # type: ignore[arg-type]
+    assert same(simulate(PROBLEM, POLICIES, BUDGETS, runs=30, seed=np.int64(5)), usual)
     simulate(PROBLEM, "LSA", 5, runs=1, seed=2**64 - 1)
 
 
@@ -198,7 +201,7 @@ def test_one_arm_is_a_problem_too() -> None:
 def test_budgets_may_be_one_number_or_any_sequence_of_whole_numbers() -> None:
     want = simulate(PROBLEM, "LSA", [40], runs=5).errors.tolist()
     for budgets in (40, np.int32(40), 40.0, [40.0], (40,), np.array([40]), iter([40])):
-        assert simulate(PROBLEM, "LSA", budgets, runs=5).errors.tolist() == want  # type: ignore[arg-type]
+        assert simulate(PROBLEM, "LSA", budgets, runs=5).errors.tolist() == want
 
 
 def test_opt_kg_leaves_arms_that_it_never_pulled_below() -> None:

@@ -65,7 +65,7 @@ def test_an_engine_keeps_the_order_of_the_running_maxima_with_many_arms(engine: 
     )
     for policy in (LSA(), OptKG()):
         order = naive.running_maximum_order(
-            lambda arm, n, s, policy=policy: policy.index(float(n), float(s), 0.35, *policy.parameters()),  # type: ignore[misc]
+            lambda arm, n, s, policy=policy: policy.index(float(n), float(s), 0.35, *policy.parameters()),
             coming,
             budget,
             policy.pulls_each_arm_first,

@@ -199,7 +199,7 @@ def test_kernels_cached_by_separate_processes_do_not_mix_in_one(tmp_path: Path) 
 
     def run(*names: str) -> list[list[list[int]]]:
         command = [sys.executable, "-c", COMPILE, *names]
-        return json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)  # type: ignore[no-any-return]
+        return json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
 
     alone = [run("LSA")[0], run("APT(0)")[0]]
     assert run("LSA", "APT(0)") == alone

@@ -152,11 +152,11 @@ def plan(
 
 def _target(arms: int, errors: float | None, accuracy: float | None) -> float:
     """Return the target as expected errors."""
-    if (errors is None) == (accuracy is None):
-        raise InvalidInputError("give the target once: either errors, such as 50, or accuracy, such as 0.95")
     name, value = ("errors", errors) if accuracy is None else ("accuracy", accuracy)
+    if value is None or (errors is not None and accuracy is not None):
+        raise InvalidInputError("give the target once: either errors, such as 50, or accuracy, such as 0.95")
     try:
-        number = float(value)  # type: ignore[arg-type]  # None is refused below
+        number = float(value)
     except (TypeError, ValueError):
         number = math.nan
     if accuracy is None:

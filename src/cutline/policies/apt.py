@@ -26,12 +26,14 @@ def apt_ceiling(pulls: float, length: float, lowest: float, highest: float, thre
 
 
 def apt_band(pulls: float, length: float, level: float, threshold: float, epsilon: float) -> tuple[float, float]:
-    """Return sqrt(T_i level) - epsilon T_i at both ends, which is concave."""
-    end = pulls + length
+    """Return the distance at both ends: it is concave, a root less a line."""
+    return apt_distance(pulls, level, epsilon), apt_distance(pulls + length, level, epsilon)
+
+
+def apt_distance(pulls: float, level: float, epsilon: float) -> float:
+    """Return sqrt(T_i level) - epsilon T_i, the excess at which the index is the level."""
     root = math.sqrt(pulls * level)
-    last_root = math.sqrt(end * level)
-    band = below_rounding(root - epsilon * pulls, root + epsilon * pulls)
-    return band, below_rounding(last_root - epsilon * end, last_root + epsilon * end)
+    return below_rounding(root - epsilon * pulls, root + epsilon * pulls)
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,15 @@ def lsa_ceiling(pulls: float, length: float, lowest: float, highest: float, thre
 
 
 def lsa_band(pulls: float, length: float, level: float, threshold: float, alpha: float) -> tuple[float, float]:
-    """Return sqrt(T_i (level - 0.5 ln T_i) / alpha) at both ends: concave, as T_i times the room for a gap is."""
-    end = pulls + length
-    settled = below_rounding(level, level)
-    room = settled - 0.5 * log_above(pulls)
-    last_room = settled - 0.5 * log_above(end)
-    width = math.sqrt(pulls * max(room, 0.0) / alpha)
-    last_width = math.sqrt(end * max(last_room, 0.0) / alpha)
-    return (width if room >= 0.0 else -1.0), (last_width if last_room >= 0.0 else -1.0)
+    """Return the distance at both ends: it is concave, as T_i times the room for a gap is."""
+    return lsa_distance(pulls, level, alpha), lsa_distance(pulls + length, level, alpha)
+
+
+def lsa_distance(pulls: float, level: float, alpha: float) -> float:
+    """Return sqrt(T_i (level - 0.5 ln T_i) / alpha), where the index is the level; -1 if it nowhere is."""
+    room = below_rounding(level, level) - 0.5 * log_above(pulls)
+    distance = math.sqrt(pulls * max(room, 0.0) / alpha)
+    return distance if room >= 0.0 else -1.0
 
 
 @dataclass(frozen=True)

@@ -89,21 +89,20 @@ def opt_kg_band(
     end = n + length
     shift = 0.5 * abs(prior_a - prior_b)
     settled = below_rounding(level, abs(level)) - _HALF_LOG_2_PI
-    room = settled - 0.5 * log_above(n)
-    last_room = settled - 0.5 * log_above(end)
-    steepest = min(_STEEP, (math.sqrt(1.0 + 2.0 * max(n * room, 0.0)) - 1.0) / n)
+    room = max(0.0, n * (settled - 0.5 * log_above(n)))
+    steepest = min(_STEEP, (math.sqrt(1.0 + 2.0 * room) - 1.0) / n)
+    return even_distance(n, settled, steepest) - shift, even_distance(end, settled, steepest) - shift
+
+
+def even_distance(n: float, settled: float, steepest: float) -> float:
+    """Return the root of the band's quadratic at n, at most where u is ``steepest``; -1 if there is none."""
     w = steepest * steepest
     geometric = 1.0 / (1.0 - w)
     square = 1.0 + w * (1 / 6 + w * geometric * (1 / 15))
     straight = 1.0 + w * geometric * (1 / 3)
-    errors = geometric * (1 / 3) - 1 / 12
-    first = n * room - errors - (1 / 360) / (n * n)
-    last = end * last_room - errors - (1 / 360) / (end * end)
-    root = (math.sqrt(straight * straight + 2.0 * square * max(first, 0.0)) - straight) / (2.0 * square)
-    last_root = (math.sqrt(straight * straight + 2.0 * square * max(last, 0.0)) - straight) / (2.0 * square)
-    band = min(root, 0.5 * steepest * n) - shift
-    last_band = min(last_root, 0.5 * steepest * end) - shift
-    return (band if first >= 0.0 else -1.0), (last_band if last >= 0.0 else -1.0)
+    room = n * (settled - 0.5 * log_above(n)) - (geometric * (1 / 3) - 1 / 12) - (1 / 360) / (n * n)
+    root = (math.sqrt(straight * straight + 2.0 * square * max(room, 0.0)) - straight) / (2.0 * square)
+    return min(root, 0.5 * steepest * n) if room >= 0.0 else -1.0
 
 
 def corners_bound(n: float, length: float, low: float, high: float, threshold: float) -> float:

@@ -105,11 +105,9 @@ def ratio_oracle_band(
     """Return (level - handicap - |per_pull| T_i) / per_reward at both ends, nothing for a gap of 0."""
     if handicap == math.inf:
         return -1.0, -1.0
-    drift = abs(per_pull) * pulls
-    last_drift = abs(per_pull) * (pulls + length)
-    scale = abs(level) + handicap
-    band = below_rounding(level - handicap - drift, scale + drift) / per_reward
-    return band, below_rounding(level - handicap - last_drift, scale + last_drift) / per_reward
+    drift, slope = abs(per_pull) * pulls, abs(per_pull) / per_reward
+    distance = below_rounding(level - handicap - drift, abs(level) + handicap + drift) / per_reward
+    return distance, below_rounding(distance, abs(distance) + slope * length) - slope * length
 
 
 @dataclass(frozen=True)

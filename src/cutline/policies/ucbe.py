@@ -29,12 +29,14 @@ def ucbe_ceiling(
 
 
 def ucbe_band(pulls: float, length: float, level: float, threshold: float, exploration: float) -> tuple[float, float]:
-    """Return sqrt(a T_i) + level T_i at both ends, which is concave."""
-    end = pulls + length
+    """Return the distance at both ends: it is concave, a root and a line."""
+    return ucbe_distance(pulls, level, exploration), ucbe_distance(pulls + length, level, exploration)
+
+
+def ucbe_distance(pulls: float, level: float, exploration: float) -> float:
+    """Return sqrt(a T_i) + level T_i, the excess at which the index is the level."""
     bonus = math.sqrt(exploration * pulls)
-    last_bonus = math.sqrt(exploration * end)
-    band = below_rounding(bonus + level * pulls, bonus + abs(level) * pulls)
-    return band, below_rounding(last_bonus + level * end, last_bonus + abs(level) * end)
+    return below_rounding(bonus + level * pulls, bonus + abs(level) * pulls)
 
 
 def ucbe_head_start(level: float, before: NDArray[np.float64], next_level: float, after: NDArray[np.float64]) -> float:

@@ -10,12 +10,12 @@ import json
 import sys
 import zlib
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
 from pathlib import PurePath
-from typing import Any, BinaryIO
+from typing import Any
 
 from cutline.errors import InvalidInputError
 
@@ -137,19 +137,18 @@ def open_lines(path: StrPath) -> Iterator[tuple[str, Iterator[str]]]:
     """
     standard_input = str(path) == "-"
     name = "standard input" if standard_input else str(path)
-    try:
-        raw: Any = sys.stdin.buffer if standard_input else open(path, "rb", buffering=0)  # noqa: SIM115 - closed below
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"cannot read {name}: {getattr(error, 'strerror', None) or error}") from None
-    stream = io.BufferedReader(raw)
-    lines = _lines(stream, name)
-    try:
-        yield name, lines
-    finally:
-        lines.close()
-        stream.detach()
-        if not standard_input:
-            raw.close()
+    with ExitStack() as stack:
+        try:
+            raw: Any = sys.stdin.buffer if standard_input else stack.enter_context(open(path, "rb", buffering=0))
+        except (OSError, ValueError) as error:
+            raise InvalidInputError(f"cannot read {name}: {getattr(error, 'strerror', None) or error}") from None
+        stream = io.BufferedReader(raw)
+        lines = _lines(stream, name)
+        try:
+            yield name, lines
+        finally:
+            lines.close()
+            stream.detach()
 
 
 def _lines(stream: io.BufferedReader, name: str) -> Generator[str]:
@@ -157,7 +156,7 @@ def _lines(stream: io.BufferedReader, name: str) -> Generator[str]:
     number = 0
     try:
         zipped = stream.peek(2)[:2] == b"\x1f\x8b"
-        binary: BinaryIO = gzip.GzipFile(fileobj=stream) if zipped else stream  # type: ignore[assignment]  # reads alike
+        binary: Any = gzip.GzipFile(fileobj=stream) if zipped else stream
         text = io.TextIOWrapper(binary, encoding="utf-8", errors="surrogateescape", newline="")
         try:
             for number, line in enumerate(text, 1):

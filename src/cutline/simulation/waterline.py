@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from cutline.compiled import jit_in_place, kernel, made_once
+from cutline.compiled import compile_plain, jit_in_place, kernel, made_once
 from cutline.policies.policy import Policy
-from cutline.simulation.aiming import first_aim, next_step, worth_a_sweep
+from cutline.simulation.aiming import first_aim, next_step, rise_of, stays_after_a_miss, worth_a_sweep
 from cutline.simulation.climbing import climbing, count_rewards, empty_shelf, swings_of, word_at
 from cutline.simulation.raising import raising
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state
@@ -30,10 +30,11 @@ from cutline.simulation.tournament import empty_tree
 from cutline.simulation.wave import empty_tile
 
 _SHELF_WORDS = 1 << 17  # rewards kept, in words: what stays in a core's cache
-_PROBED_ARMS = 32
-_PROBED_PULLS = 8
 _MOST_MISSES = 12
 _FADING = 0.95  # what a run still counts in the next
+
+_first_aim, _next_step = compile_plain(first_aim), compile_plain(next_step)
+_stays_after_a_miss, _worth_a_sweep = compile_plain(stays_after_a_miss), compile_plain(worth_a_sweep)
 
 
 @made_once
@@ -43,7 +44,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
     It adds to one more array, ``skipped`` (1,): the rewards that it passed over without a look at each.
     """
     index, _, place, finish = climbing(policy)
-    raise_all = raising(policy)
+    raise_all, rise = raising(policy), rise_of(policy)
     pulls_each_arm_first = policy.pulls_each_arm_first
     reads_rewards = policy.reads_rewards
 
@@ -64,26 +65,6 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
             values[arm] = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
             level = min(level, values[arm])
         return level
-
-    @jit_in_place
-    def rise(means: Any, problem: Any, sources: Any, shelf: Any, records: Any) -> float:
-        """Return how much the index of a few arms rises over their next pulls: the first step up."""
-        states, increments = sources
-        threshold, parameters, _ = problem
-        summed = 0.0
-        probed = 0
-        for arm in range(0, means.size, max(1, means.size // _PROBED_ARMS)):
-            n, s, value = records[0][arm], records[1][arm], records[2][arm]
-            word = word_at(arm, 0, (states[arm], increments[arm], means[arm]), shelf)
-            highest = value
-            for _ in range(_PROBED_PULLS):
-                s += np.int64((word >> np.uint64(n)) & np.uint64(1))
-                n += 1
-                highest = max(highest, index(float(n), float(s), threshold, arm, parameters))
-            if highest < np.inf:
-                summed += highest - value
-                probed += 1
-        return summed / probed if summed > 0.0 else 1.0
 
     def skip_ahead(  # noqa: PLR0913 - kernels take arrays, not objects
         means: Any,
@@ -111,8 +92,8 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
         past_level = np.inf
         tile = empty_tile(parameters.shape[2])
         tree = empty_tree(arms)
-        worth = worth_a_sweep(arms)
-        aim = first_aim(arms)
+        worth = _worth_a_sweep(arms)
+        aim = _first_aim(arms)
         pace = np.zeros((budgets.size, 2))  # pulls, and how far they raised the level, on the way to each budget
         usual = np.zeros(budgets.size)  # a game's level less the one's before, and how much that varies
         spread = np.zeros(budgets.size)
@@ -158,7 +139,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                     step = aim * left * pace[look, 1] / max(pace[look, 0], 1.0)
                 if not step > 0.0:
                     guessed = False
-                    step = rise(means, problem, sources, shelf, records)
+                    step = rise(pulls, totals, values, threshold, problem[1])
                 misses = 0
                 highest = level
                 past = (past_level, parameters[max(0, look - 1) if afresh else 0], past_pulls, past_totals)
@@ -172,7 +153,16 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                         guessed = False
                         place(records, tree)
                         left, level, highest = finish(
-                            means, problem, sources, shelf, records, tree, left, 20 + arms // 4, level, skipped
+                            means,
+                            problem,
+                            sources,
+                            shelf,
+                            records,
+                            tree,
+                            left,
+                            _stays_after_a_miss(arms),
+                            level,
+                            skipped,
                         )
                         continue
                     guessed = False
@@ -184,7 +174,7 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
                         whole = left
                     if 10 * left > budgets[look] - time:
                         short = level
-                    step = next_step(step, made, left, budgets[look] - left, whole == left, pace[look], aim, arms)
+                    step = _next_step(step, made, left, budgets[look] - left, whole == left, pace[look], aim, arms)
                 place(records, tree)
                 left, level, last_highest = finish(
                     means, problem, sources, shelf, records, tree, left, left, level, skipped

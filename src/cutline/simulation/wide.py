@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cutline.compiled import kernel, made_once
 from cutline.policies.policy import Policy
-from cutline.simulation.aiming import worth_a_sweep
+from cutline.simulation.aiming import next_step, rise_of, worth_a_sweep
 from cutline.simulation.chunks import Chunk, ChunkResult, parameter_tables
 from cutline.simulation.climbing import climbing, empty_shelf, swings_of
 from cutline.simulation.rewards import arm_increment, arm_state, reward_word
@@ -26,8 +26,7 @@ from cutline.simulation.tournament import empty_tree
 _AIM = 0.8
 _FEWEST_ARMS = 20_000
 _SLICES_PER_WORKER = 2
-_PROBED_ARMS = 32
-_PROBED_PULLS = 8
+_NO_PACE = np.zeros(2)
 
 
 def is_wide(chunk: Chunk) -> bool:
@@ -114,6 +113,17 @@ def slice_kernel(policy: type[Policy]) -> Callable[..., None]:
 
 
 @made_once
+def rise_kernel(policy: type[Policy]) -> Callable[..., float]:
+    """Compile the first step up, to be called from here."""
+    rise = rise_of(policy)
+
+    def first_step(pulls: Any, totals: Any, values: Any, threshold: float, parameters: Any) -> float:
+        return rise(pulls, totals, values, threshold, parameters)
+
+    return kernel(first_step)
+
+
+@made_once
 def finishing_kernel(policy: type[Policy]) -> Callable[..., int]:
     """Compile the last pulls of a run from given records, which are changed in place."""
     _, _, place, finish = climbing(policy)
@@ -169,18 +179,9 @@ class _Game:
         start = self._raised(-math.inf, 0)
         self.pulls, self.totals, self.indices = start.pulls, start.totals, start.indices
         self._level = float(start.indices.min())
-        self._step = max(self._rise(), 1e-3)
-
-    def _rise(self) -> float:
-        """Return how much the index of some arms rises on average over a few pulls, every other one a reward of 1."""
-        index, threshold = self._chunk.policy.index, self._chunk.problem.threshold
-        rises = []
-        for arm in range(0, self.pulls.size, max(1, self.pulls.size // _PROBED_ARMS)):
-            n, s, row = float(self.pulls[arm]), float(self.totals[arm]), self._parameters[arm].tolist()
-            ahead = [index(n + j, s + (j + 1) // 2, threshold, *row) for j in range(1, _PROBED_PULLS + 1)]
-            rises.append(max(0.0, max(ahead) - float(self.indices[arm])))
-        finite = [rise for rise in rises if math.isfinite(rise)]
-        return sum(finite) / max(1, len(finite))
+        threshold = chunk.problem.threshold
+        rise = rise_kernel(type(chunk.policy))
+        self._step = rise(self.pulls, self.totals, self.indices, threshold, self._parameters)
 
     def play_to(self, budget: int) -> int:
         """Pull until ``budget`` pulls are made; return the wrong decisions."""
@@ -194,9 +195,9 @@ class _Game:
                 continue
             self.pulls, self.totals, self.indices = raised.pulls, raised.totals, raised.indices
             self._level += self._step
-            growth = math.log1p(made / max(budget - left, 1))
-            wanted = math.log1p(min(1.0, _AIM * (left - made) / max(budget - left + made, 1)))
-            self._step *= min(4.0, max(0.1, wanted / max(growth, 1e-9)))
+            spent = budget - left + made
+            step = next_step(self._step, made, left - made, spent, False, _NO_PACE, _AIM, self.pulls.size)
+            self._step = max(step, 0.1 * self._step)  # never 0, though this budget may be reached
         problem = (self._chunk.problem.means, self._chunk.problem.threshold, self._parameters)
         skipped = np.zeros(1, np.int64)
         with np.errstate(over="ignore"):
