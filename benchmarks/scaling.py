@@ -22,7 +22,7 @@ from cutline.paper.setups import OURS, SETUPS
 from cutline.problem import Problem
 from cutline.simulation.chunks import Chunk, play
 from cutline.simulation.simulate import simulate
-from cutline.simulation.wide import play_wide
+from cutline.simulation.skipping.wide import play_wide
 
 
 class Weighing(Executor):

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 import naive
 from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform
 from cutline.policies import Policy
-from cutline.simulation import stepping, waterline
+from cutline.simulation import stepping
 from cutline.simulation.chunks import parameter_tables
+from cutline.simulation.skipping import waterline
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from campaign_contract.campaigns import STRANGE_IDS, Clock
-from cutline.campaign import migrations
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.schema import HEAD, VERSION_TABLE, metadata
+from cutline.campaign.database import migrations
+from cutline.campaign.database.schema import HEAD, VERSION_TABLE, metadata
 from ledger import audit, dump
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign.command import Command, read_reward
-from cutline.campaign.records import Pull
+from cutline.campaign.results import Pull
+from cutline.campaign.running.command import Command, read_reward
 from cutline.errors import InvalidInputError, MeasurementError
 
 

@@ -5,10 +5,10 @@ from collections import Counter
 from pathlib import Path
 
 from campaign_contract.campaigns import arms
-from cutline.campaign import creation
 from cutline.campaign.campaign import Campaign
+from cutline.campaign.database.store import Store
+from cutline.campaign.operations import creation
 from cutline.campaign.settings import Settings, check_policy
-from cutline.campaign.store import Store
 
 
 def test_equal_arms_are_first_equally_often_over_many_seeds(tmp_path: Path) -> None:

@@ -14,10 +14,11 @@ from sqlalchemy import Connection
 
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, asked, one
-from cutline.campaign import leases, observing, rows, store
 from cutline.campaign.campaign import Campaign, campaigns
-from cutline.campaign.rows import lock_arms
-from cutline.campaign.statements import Prepared
+from cutline.campaign.database import arms_and_pulls, store
+from cutline.campaign.database.arms_and_pulls import lock_arms
+from cutline.campaign.database.statements import Prepared
+from cutline.campaign.operations import asking, observing
 from cutline.errors import StoreError
 from ledger import audit, dump, rows as query_rows
 
@@ -193,12 +194,12 @@ def test_an_ask_that_needs_an_arm_that_somebody_is_telling_waits_for_it(postgres
 @pytest.mark.parametrize(
     ("statement", "plan"),
     [
-        (leases._WORKER_QUEUE, r"Index Scan using cutline_arms_queue .*\(index_value < 'Infinity'"),
-        (leases._WORKER_QUEUE, r"Index Scan using cutline_pulls_worker .*\(worker_digest = .* \(arm = "),
-        (leases._TRY_QUEUE, r"Index Scan using cutline_arms_queue .*\(index_value < 'Infinity'"),
-        (leases._ENDED, r"Index Scan (using|on) cutline_pulls_expires .*\(expires <= "),
-        (rows._LOCK_ARMS._statements[32], r"Index Scan (using|on) cutline_arms_pkey .*\(number = ANY"),
-        (rows._LOCK_PULLS._statements[32], r"Index Scan (using|on) cutline_pulls_pkey .*\(number = ANY"),
+        (asking._WORKER_QUEUE, r"Index Scan using cutline_arms_queue .*\(index_value < 'Infinity'"),
+        (asking._WORKER_QUEUE, r"Index Scan using cutline_pulls_worker .*\(worker_digest = .* \(arm = "),
+        (asking._TRY_QUEUE, r"Index Scan using cutline_arms_queue .*\(index_value < 'Infinity'"),
+        (asking._ENDED, r"Index Scan (using|on) cutline_pulls_expires .*\(expires <= "),
+        (arms_and_pulls._LOCK_ARMS._statements[32], r"Index Scan (using|on) cutline_arms_pkey .*\(number = ANY"),
+        (arms_and_pulls._LOCK_PULLS._statements[32], r"Index Scan (using|on) cutline_pulls_pkey .*\(number = ANY"),
         (observing._NAMED._statements[32], r"Index Scan (using|on) cutline_arms_name .*\(name_digest = ANY"),
         (observing._KEYED._statements[32], r"Index Scan (using|on) cutline_pulls_key .*\(key_digest = ANY"),
     ],

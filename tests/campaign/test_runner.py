@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.command import Command
-from cutline.campaign.records import Pull, Reason
+from cutline.campaign.results import Pull, Reason
+from cutline.campaign.running.command import Command
 from cutline.errors import InvalidInputError, MeasurementError, NotFoundError
 from ledger import audit
 

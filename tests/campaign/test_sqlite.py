@@ -9,9 +9,10 @@ import pytest
 
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, one
-from cutline.campaign import books, creation, decisions, leases, observing, rows, telling
 from cutline.campaign.campaign import Campaign, campaigns, delete
-from cutline.campaign.statements import Prepared
+from cutline.campaign.database import arms_and_pulls, identity
+from cutline.campaign.database.statements import Prepared
+from cutline.campaign.operations import asking, creation, deciding, observing, telling
 from cutline.errors import InvalidInputError, NotFoundError, StoreError
 from ledger import audit, dump, rows as query_rows
 
@@ -163,21 +164,21 @@ def test_a_read_only_file_is_an_error_and_stays_as_before(in_use: bool) -> None:
 
 
 PLANS = [
-    ("_COUNTERS", leases._COUNTERS, "COVERING INDEX cutline_pulls_expires (campaign_id=? AND expires>?)"),
-    ("_ENDED", leases._ENDED, "INDEX cutline_pulls_expires (campaign_id=? AND expires<?)"),
-    ("_QUEUE", leases._QUEUE, "INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
-    ("_WORKER_QUEUE", leases._WORKER_QUEUE, "INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
-    ("_MINE", leases._WORKER_QUEUE, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
+    ("_COUNTERS", asking._COUNTERS, "COVERING INDEX cutline_pulls_expires (campaign_id=? AND expires>?)"),
+    ("_ENDED", asking._ENDED, "INDEX cutline_pulls_expires (campaign_id=? AND expires<?)"),
+    ("_QUEUE", asking._QUEUE, "INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
+    ("_WORKER_QUEUE", asking._WORKER_QUEUE, "INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
+    ("_MINE", asking._WORKER_QUEUE, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
     ("_HAS_AGAIN", telling._HAS_AGAIN, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
-    ("_STATUS", Prepared(books._STATUS), "COVERING INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
-    ("_ALL", Prepared(decisions._ALL), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
-    ("_RESULTS", Prepared(decisions._RESULTS), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+    ("_STATUS", Prepared(identity._STATUS), "COVERING INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
+    ("_ALL", Prepared(deciding._ALL), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+    ("_RESULTS", Prepared(deciding._RESULTS), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     *(
         (f"{name} {size}", statement, how)
         for name, many, how in (
-            ("_LOCK_ARMS", rows._LOCK_ARMS, "INTEGER PRIMARY KEY (rowid=?)"),
-            ("_TRY_ARMS", rows._TRY_ARMS, "INTEGER PRIMARY KEY (rowid=?)"),
-            ("_LOCK_PULLS", rows._LOCK_PULLS, "INTEGER PRIMARY KEY (rowid=?)"),
+            ("_LOCK_ARMS", arms_and_pulls._LOCK_ARMS, "INTEGER PRIMARY KEY (rowid=?)"),
+            ("_TRY_ARMS", arms_and_pulls._TRY_ARMS, "INTEGER PRIMARY KEY (rowid=?)"),
+            ("_LOCK_PULLS", arms_and_pulls._LOCK_PULLS, "INTEGER PRIMARY KEY (rowid=?)"),
             ("_OWN", observing._OWN, "INTEGER PRIMARY KEY (rowid=?)"),
             ("_NAMED", observing._NAMED, "COVERING INDEX cutline_arms_name (name_digest=?)"),
             ("_KEYED", observing._KEYED, "INDEX cutline_pulls_key (key_digest=?)"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.records import Pull
+from cutline.campaign.results import Pull
 from ledger import audit
 
 Create = Callable[..., Campaign]

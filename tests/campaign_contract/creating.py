@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from campaign_contract.campaigns import STRANGE_IDS, CampaignTests, Create, asked
-from cutline.campaign.records import Reason
+from cutline.campaign.results import Reason
 from cutline.errors import InvalidInputError, NotFoundError
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from campaign_contract.campaigns import SharedCampaignTests, arms, one
 from cutline.campaign.campaign import Campaign, campaigns, delete
-from cutline.campaign.records import Reason
+from cutline.campaign.results import Reason
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 from ledger import dump, rows
 

@@ -15,7 +15,7 @@ import pytest
 import campaign_worker
 from campaign_contract.campaigns import Clock, SharedCampaignTests, arms, one
 from cutline.campaign.campaign import Campaign, campaigns
-from cutline.campaign.records import Reason
+from cutline.campaign.results import Reason
 from cutline.errors import NotFoundError
 from ledger import audit
 

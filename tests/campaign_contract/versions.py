@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from campaign_contract.campaigns import SharedCampaignTests, one
 from cutline.campaign.campaign import Campaign, campaigns
-from cutline.campaign.schema import HEAD
+from cutline.campaign.database.schema import HEAD
 from cutline.errors import StoreError
 from ledger import dump, rows
 
@@ -49,7 +49,7 @@ class Versions(SharedCampaignTests):
     @pytest.fixture
     def later(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         """Make this a later Cutline, with one more schema version."""
-        from cutline.campaign import migrations, store
+        from cutline.campaign.database import migrations, store
 
         (tmp_path / "later.py").write_text(LATER)
         monkeypatch.setattr(store, "HEAD", "0002")

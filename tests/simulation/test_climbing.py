@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cutline.compiled import jit
-from cutline.simulation import climbing, rewards
+from cutline.simulation import rewards
+from cutline.simulation.skipping import climbing
 
 
 @jit

@@ -18,9 +18,10 @@ from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform, simulate
 from cutline.paper.setups import SETUPS
 from cutline.policies import Policy, available, parse
 from cutline.policies.policy import excess
-from cutline.simulation import chunks, waterline
+from cutline.simulation import chunks
 from cutline.simulation.chunks import Chunk, parameter_tables, play
-from cutline.simulation.wide import play_wide
+from cutline.simulation.skipping import waterline
+from cutline.simulation.skipping.wide import play_wide
 
 POLICIES = [str(policy()) for policy in available()] + ["APT(0.05)", "UCBE(4)", "UCBE(-1)", "Opt-KG(0.5,0.5)", "LSA(4)"]
 MEANS = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 0.3]), st.floats(0.0, 1.0))

@@ -11,8 +11,9 @@ from cutline import Problem
 from cutline.compiled import jit
 from cutline.policies import Policy, available, parse
 from cutline.policies.policy import excess
-from cutline.simulation import climbing, rewards, wave
+from cutline.simulation import rewards
 from cutline.simulation.chunks import parameter_tables
+from cutline.simulation.skipping import climbing, wave
 
 BANDED = [str(policy()) for policy in available() if policy.band is not None]
 POLICIES = [*BANDED, "APT(0.05)", "UCBE(4)", "UCBE(-1)", "Opt-KG(0.5,0.5)", "Opt-KG(3,1)", "LSA(4)", "Ratio-Oracle(0)"]

@@ -5,16 +5,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
-from cutline.campaign import books, creation, decisions, leases, observing, telling
-from cutline.campaign.creation import Arms
-from cutline.campaign.records import Decision, Observation, Pull, Pulls, Result, Status
+from cutline.campaign.database import identity
+from cutline.campaign.database.store import Store
+from cutline.campaign.operations import asking, creation, deciding, observing, telling
+from cutline.campaign.operations.creation import Arms
+from cutline.campaign.results import Decision, Observation, Pull, Pulls, Result, Status
 from cutline.campaign.settings import Expected, Options, Settings
-from cutline.campaign.store import Store
 from cutline.errors import ConflictError
 from cutline.policies import Policy
 
 if TYPE_CHECKING:
-    from cutline.campaign.runner import Measure, RunOptions, RunReport
+    from cutline.campaign.running.runner import Measure, RunOptions, RunReport
 
 Url: TypeAlias = str | PathLike[str]
 """``sqlite:///flaky.db``, ``postgresql://host/name``, or the path of an SQLite file."""
@@ -28,7 +29,7 @@ class Campaign:
     nothing, and NotFoundError if the campaign has been deleted. A campaign may be shared between threads.
     """
 
-    def __init__(self, store: Store, book: books.Book, clock: Callable[[], float]) -> None:
+    def __init__(self, store: Store, book: identity.Book, clock: Callable[[], float]) -> None:
         """Not to be called; see ``create`` and ``open``."""
         self._store = store
         self._book = book
@@ -85,7 +86,7 @@ class Campaign:
         """
         store = Store.connect(url, create=False)
         try:
-            book = books.read_book(store, name)
+            book = identity.read_book(store, name)
             book.settings.require(dict(expected))
             if arms is not None:
                 creation.require_arms(store, book, arms)
@@ -117,7 +118,7 @@ class Campaign:
         the worker had them. A lease that has ended gives its place in the budget back. Raises InvalidInputError unless
         n >= 1 and lease > 0, and for an id alone in ``without``.
         """
-        return leases.ask(self._store, self._book, self._clock(), n, worker, lease, without)
+        return asking.ask(self._store, self._book, self._clock(), n, worker, lease, without)
 
     def tell(self, pull: Pull | str, reward: float) -> bool:
         """Record the reward of a pull (or its id): a number in [0, 1] or a boolean. Return whether it is new.
@@ -145,7 +146,7 @@ class Campaign:
         Its worker does not get the arm again (unless workers repeat). Abandoning again changes nothing. Raises
         ConflictError if the pull has been told, NotFoundError for an unknown pull.
         """
-        leases.abandon(self._store, self._book, pull)
+        asking.abandon(self._store, self._book, pull)
 
     def extend(self, pull: Pull | str, lease: float) -> float:
         """Make a lease end ``lease`` seconds from now, and return when that is.
@@ -153,7 +154,7 @@ class Campaign:
         Raises ConflictError if the pull has been told or abandoned or its lease has ended, NotFoundError for an
         unknown pull, InvalidInputError unless lease > 0.
         """
-        return leases.extend(self._store, self._book, self._clock(), pull, lease)
+        return asking.extend(self._store, self._book, self._clock(), pull, lease)
 
     def observe(self, arm: str, reward: float, worker: str | None = None, key: str | None = None) -> bool:
         """Record a result from elsewhere; return whether it is new. It is paid for already: it costs no budget.
@@ -180,19 +181,19 @@ class Campaign:
         holds the true mean at all times with probability ``confidence`` at least, for one arm. Raises InvalidInputError
         unless nearest >= 1 and 0 < confidence < 1.
         """
-        return decisions.decisions(self._store, self._book, nearest, confidence)
+        return deciding.decisions(self._store, self._book, nearest, confidence)
 
     def results(self) -> Iterator[Result]:
         """Yield every reward that the campaign holds, in the order in which the pulls were asked for or observed."""
-        return decisions.results(self._store, self._book)
+        return deciding.results(self._store, self._book)
 
     def status(self) -> Status:
         """Return where the campaign stands; it takes the same time for a million arms, and writes nothing."""
-        return books.status(self._store, self._book, self._clock())
+        return identity.status(self._store, self._book, self._clock())
 
     def run(self, measure: "Measure", jobs: int = 1, **options: Unpack["RunOptions"]) -> "RunReport":
         """Measure until the campaign has finished, ``jobs`` arms at a time; see ``runner.run``."""
-        from cutline.campaign.runner import run
+        from cutline.campaign.running.runner import run
 
         return run(self, measure, jobs, **options)
 
@@ -213,7 +214,7 @@ class Campaign:
 def campaigns(url: Url, clock: Callable[[], float] = time.time) -> list[Status]:
     """Return the status of every campaign in a database, by name; raise NotFoundError if there is no database."""
     with Store.connect(url, create=False) as store:
-        return [books.status(store, book, clock()) for book in books.read_books(store)]
+        return [identity.status(store, book, clock()) for book in identity.read_books(store)]
 
 
 def delete(url: Url, name: str, *, only_unused: bool = False) -> None:

@@ -10,7 +10,7 @@ from cutline.cli._options import numbers
 from cutline.cli._tables import as_json, number, table
 
 if TYPE_CHECKING:
-    from cutline.campaign.records import Decision
+    from cutline.campaign.results import Decision
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -74,7 +74,7 @@ def say_done(text: str, done: dict[str, Any], form: str) -> None:
 
 def show_decisions(decisions: "Sequence[Decision]", form: str) -> None:
     """Print decisions as table, csv or json."""
-    from cutline.campaign.exporting import DECISION_COLUMNS, decision_rows, write_csv
+    from cutline.campaign.files.exporting import DECISION_COLUMNS, decision_rows, write_csv
 
     if form == "table":
         click.echo(_table(decisions), nl=False)
@@ -85,7 +85,7 @@ def show_decisions(decisions: "Sequence[Decision]", form: str) -> None:
 
 
 def _table(decisions: "Sequence[Decision]") -> str:
-    from cutline.campaign.exporting import in_words
+    from cutline.campaign.files.exporting import in_words
 
     header = ["arm", "pulls", "mean", "decision", "wrong", "low", "high"]
     rows = [

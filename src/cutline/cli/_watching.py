@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from cutline.campaign.campaign import Campaign
-    from cutline.campaign.records import Status
+    from cutline.campaign.results import Status
 
 Watch = Callable[[str | None], object]
 
@@ -87,7 +87,7 @@ def _picture(campaign: "Campaign") -> "RenderableType":
     from rich.table import Table
     from rich.text import Text
 
-    from cutline.campaign.exporting import in_words
+    from cutline.campaign.files.exporting import in_words
 
     status = campaign.status()
     nearest = Table("nearest to the line", box=None, pad_edge=False)

@@ -39,9 +39,9 @@ def create(db: str, name: str, arms_file: str, form: str, **options: Any) -> Non
     Example:
       cutline campaign create --db labels.db --arms tasks.txt --threshold 0.5 --budget 4000
     """
-    from cutline.campaign.arms_file import read_arms
     from cutline.campaign.campaign import Campaign
-    from cutline.campaign.exporting import status_row
+    from cutline.campaign.files.arms_file import read_arms
+    from cutline.campaign.files.exporting import status_row
     from cutline.campaign.resume import label
 
     given = {key: value for key, value in settings(options).items() if value is not None}
@@ -65,7 +65,7 @@ def list_(db: str, form: str) -> None:
       cutline campaign list --db labels.db
     """
     from cutline.campaign.campaign import campaigns
-    from cutline.campaign.exporting import status_row
+    from cutline.campaign.files.exporting import status_row
 
     rows = [status_row(status) for status in campaigns(db)]
     if form == "json":
@@ -103,7 +103,7 @@ def status(db: str, name: str | None, form: str) -> None:
       cutline campaign status --db labels.db
       cutline campaign status --db labels.db --format json
     """
-    from cutline.campaign.exporting import status_row
+    from cutline.campaign.files.exporting import status_row
     from cutline.campaign.resume import open_one
 
     with open_one(db, name) as campaign:
@@ -167,8 +167,8 @@ def tell(db: str, name: str | None, words: tuple[str, ...], form: str) -> None:
     Example:
       cutline campaign tell --db labels.db 5f2c81aa-17 1
     """
-    from cutline.campaign.command import read_reward
     from cutline.campaign.resume import open_one
+    from cutline.campaign.running.command import read_reward
 
     if len(words) % 2:
         raise InvalidInputError(f"pull {words[-1]!r} has no reward; give pairs of pull and reward")

@@ -27,7 +27,7 @@ def command(what: str, db: str, name: str | None, out: Path | None, form: str | 
       cutline export observations --db labels.db --out results.csv
       cutline export decisions --db labels.db --format jsonl
     """
-    from cutline.campaign.exporting import (
+    from cutline.campaign.files.exporting import (
         DECISION_COLUMNS,
         RESULT_COLUMNS,
         decision_rows,

@@ -45,7 +45,7 @@ def command(
       cutline import labels.csv --db labels.db --threshold 0.5 --budget 4000
       cutline import more.jsonl.gz --db labels.db --label-col answer --positive yes
     """
-    from cutline.campaign.importing import import_recorded
+    from cutline.campaign.files.importing import import_recorded
     from cutline.recorded.readers import read_recorded
 
     columns = {key: options.pop(key) for key in ("task_col", "worker_col", "label_col", "positive")}

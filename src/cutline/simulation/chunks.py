@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from cutline.policies.policy import Policy
 from cutline.problem import Problem
+from cutline.simulation.skipping.waterline import waterline_kernel
 from cutline.simulation.stepping import stepping_kernel
-from cutline.simulation.waterline import waterline_kernel
 
 _WORTH_SKIPPING = 20
 _WORTH_A_LOOK = 20

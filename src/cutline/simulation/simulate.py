@@ -20,7 +20,7 @@ from cutline.progress import Progress, progress_bar
 from cutline.simulation.chunks import Chunk, play, pulls_of_a_run
 from cutline.simulation.curves import RegretCurves
 from cutline.simulation.rewards import stream_key
-from cutline.simulation.wide import is_wide, play_wide
+from cutline.simulation.skipping.wide import is_wide, play_wide
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from cutline.campaign.schema import VERSION_TABLE
+from cutline.campaign.database.schema import VERSION_TABLE
 
 context.configure(
     connection=context.config.attributes["connection"], version_table=VERSION_TABLE, transactional_ddl=True

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.records import Decision, Status
+from cutline.campaign.results import Decision, Status
 
 RESULT_COLUMNS = ("task", "worker", "label", "key")
 DECISION_COLUMNS = ("arm", "pulls", "in_flight", "mean", "decision", "wrong", "hoeffding", "low", "high", "payload")

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args
 
-from cutline.campaign.command import GRACE, Command
-from cutline.campaign.records import Pull, Reason
-from cutline.campaign.rules import to_units
+from cutline.campaign.arithmetic import to_units
+from cutline.campaign.results import Pull, Reason
+from cutline.campaign.running.command import GRACE, Command
 from cutline.campaign.settings import check_positive, check_whole
 from cutline.errors import ConflictError, InvalidInputError, MeasurementError
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, select
 
-from cutline.campaign.books import Book, counter
-from cutline.campaign.records import Decision, Result
-from cutline.campaign.rules import UNIT
-from cutline.campaign.schema import OBSERVED, STRIDE, arms, pulls
+from cutline.campaign.arithmetic import UNIT
+from cutline.campaign.database.identity import Book, counter
+from cutline.campaign.database.schema import OBSERVED, STRIDE, arms, pulls
+from cutline.campaign.database.store import Store
+from cutline.campaign.results import Decision, Result
 from cutline.campaign.settings import check_whole
-from cutline.campaign.store import Store
 from cutline.errors import InvalidInputError
 
 _B = 1.0

@@ -6,10 +6,10 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
-from cutline.campaign.schema import HEAD, VERSION_TABLE
+from cutline.campaign.database.schema import HEAD, VERSION_TABLE
 from cutline.errors import StoreError
 
-LOCATION = "cutline.campaign:migrations"
+LOCATION = "cutline.campaign.database:migrations"
 VERSIONS = [f"{LOCATION}/versions"]
 
 

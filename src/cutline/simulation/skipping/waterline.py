@@ -21,13 +21,13 @@ import numpy as np
 
 from cutline.compiled import compile_plain, jit_in_place, kernel, made_once
 from cutline.policies.policy import Policy
-from cutline.simulation.aiming import first_aim, next_step, rise_of, stays_after_a_miss, worth_a_sweep
-from cutline.simulation.climbing import climbing, count_rewards, empty_shelf, swings_of, word_at
-from cutline.simulation.raising import raising
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state
+from cutline.simulation.skipping.aiming import first_aim, next_step, rise_of, stays_after_a_miss, worth_a_sweep
+from cutline.simulation.skipping.climbing import climbing, count_rewards, empty_shelf, swings_of, word_at
+from cutline.simulation.skipping.raising import raising
+from cutline.simulation.skipping.wave import empty_tile
 from cutline.simulation.stepping import count_errors
 from cutline.simulation.tournament import empty_tree
-from cutline.simulation.wave import empty_tile
 
 _SHELF_WORDS = 1 << 17  # rewards kept, in words: what stays in a core's cache
 _MOST_MISSES = 12

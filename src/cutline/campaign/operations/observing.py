@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from cutline.campaign.books import Book, counter
-from cutline.campaign.records import Observation
-from cutline.campaign.rows import check_text, lock_arms, observe_pulls, seen_pulls
-from cutline.campaign.rules import to_units, written
-from cutline.campaign.schema import OBSERVED, TOLD, arms, pulls
-from cutline.campaign.statements import PreparedForEach
-from cutline.campaign.store import Store
+from cutline.campaign.arithmetic import to_units, written
+from cutline.campaign.database.arms_and_pulls import check_text, lock_arms, observe_pulls, seen_pulls
+from cutline.campaign.database.identity import Book, counter
+from cutline.campaign.database.schema import OBSERVED, TOLD, arms, pulls
+from cutline.campaign.database.statements import PreparedForEach
+from cutline.campaign.database.store import Store
+from cutline.campaign.results import Observation
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 
 _NAMED = PreparedForEach(

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from cutline.compiled import kernel, made_once
 from cutline.policies.policy import Policy
-from cutline.simulation.aiming import next_step, rise_of, worth_a_sweep
 from cutline.simulation.chunks import Chunk, ChunkResult, parameter_tables
-from cutline.simulation.climbing import climbing, empty_shelf, swings_of
 from cutline.simulation.rewards import arm_increment, arm_state, reward_word
+from cutline.simulation.skipping.aiming import next_step, rise_of, worth_a_sweep
+from cutline.simulation.skipping.climbing import climbing, empty_shelf, swings_of
 from cutline.simulation.stepping import count_errors
 from cutline.simulation.tournament import empty_tree
 

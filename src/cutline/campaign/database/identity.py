@@ -7,12 +7,12 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Row, Select, bindparam, func, select, update
 
-from cutline.campaign.records import Reason, Status
-from cutline.campaign.rules import CLOSED, DOUBT, Rules
-from cutline.campaign.schema import STRIDE, arms, campaigns, digest, pulls
+from cutline.campaign.arithmetic import CLOSED, DOUBT, Rules
+from cutline.campaign.database.schema import STRIDE, arms, campaigns, digest, pulls
+from cutline.campaign.database.statements import Prepared
+from cutline.campaign.database.store import Store
+from cutline.campaign.results import Reason, Status
 from cutline.campaign.settings import Settings
-from cutline.campaign.statements import Prepared
-from cutline.campaign.store import Store
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.policies import parse
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from shutil import which
 from typing import IO
 
-from cutline.campaign.records import Pull
+from cutline.campaign.results import Pull
 from cutline.campaign.settings import check_positive
 from cutline.errors import InvalidInputError, MeasurementError
 

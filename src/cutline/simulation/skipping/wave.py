@@ -14,8 +14,8 @@ import numpy as np
 
 from cutline.compiled import jit, jit_in_place, made_once, with_parameters
 from cutline.policies.policy import Policy
-from cutline.simulation.climbing import ROUNDING, word_at
 from cutline.simulation.rewards import BLOCK, count_ones
+from cutline.simulation.skipping.climbing import ROUNDING, word_at
 
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)

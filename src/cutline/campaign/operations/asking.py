@@ -7,9 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select, update
 
-from cutline.campaign.books import ADD, Book, PullKey, counter, sums, why_finished
-from cutline.campaign.records import Pull, Pulls, Reason
-from cutline.campaign.rows import (
+from cutline.campaign.arithmetic import CLOSED
+from cutline.campaign.database.arms_and_pulls import (
     Arm,
     Level,
     PullRow,
@@ -19,11 +18,12 @@ from cutline.campaign.rows import (
     return_pulls,
     try_arms,
 )
-from cutline.campaign.rules import CLOSED
-from cutline.campaign.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, arms, campaigns, pulls
+from cutline.campaign.database.identity import ADD, Book, PullKey, counter, sums, why_finished
+from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, arms, campaigns, pulls
+from cutline.campaign.database.statements import Answer, Prepared, Row
+from cutline.campaign.database.store import BusyError, Store
+from cutline.campaign.results import Pull, Pulls, Reason
 from cutline.campaign.settings import check_positive, check_whole
-from cutline.campaign.statements import Answer, Prepared, Row
-from cutline.campaign.store import BusyError, Store
 from cutline.errors import ConflictError, InvalidInputError
 
 _COUNTERS = Prepared(

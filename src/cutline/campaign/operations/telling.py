@@ -5,13 +5,13 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
-from cutline.campaign.books import Book, PullKey, counter
-from cutline.campaign.records import Pull
-from cutline.campaign.rows import Arm, PullRow, lock_pulls, tell_pulls
-from cutline.campaign.rules import to_units, written
-from cutline.campaign.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, pulls
-from cutline.campaign.statements import Prepared
-from cutline.campaign.store import Store
+from cutline.campaign.arithmetic import to_units, written
+from cutline.campaign.database.arms_and_pulls import Arm, PullRow, lock_pulls, tell_pulls
+from cutline.campaign.database.identity import Book, PullKey, counter
+from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, pulls
+from cutline.campaign.database.statements import Prepared
+from cutline.campaign.database.store import Store
+from cutline.campaign.results import Pull
 from cutline.errors import ConflictError
 
 _HAS_AGAIN = Prepared(

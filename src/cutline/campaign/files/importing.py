@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from cutline.campaign.campaign import Campaign, Url, delete
-from cutline.campaign.records import Observation
+from cutline.campaign.results import Observation
 from cutline.campaign.resume import resume
 from cutline.errors import InvalidInputError, NotFoundError, OutOfMemoryError
 from cutline.memory import available_memory

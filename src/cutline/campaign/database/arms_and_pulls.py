@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, bindparam, insert, null, select, update
 
-from cutline.campaign.books import ADD, Book, PullKey, sums
-from cutline.campaign.schema import TOLD, arms, pulls
-from cutline.campaign.statements import Answer, Prepared, PreparedForEach
+from cutline.campaign.database.identity import ADD, Book, PullKey, sums
+from cutline.campaign.database.schema import TOLD, arms, pulls
+from cutline.campaign.database.statements import Answer, Prepared, PreparedForEach
 from cutline.errors import InvalidInputError
 
 

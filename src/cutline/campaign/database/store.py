@@ -19,7 +19,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
-from cutline.campaign.schema import HEAD, VERSION_TABLE
+from cutline.campaign.database.schema import HEAD, VERSION_TABLE
 from cutline.errors import InvalidInputError, MissingDependencyError, NotFoundError, StoreError
 
 PATIENCE = 60.0
@@ -133,7 +133,7 @@ class Store:
             return
         if version is None and not create:
             raise NotFoundError(f"{self.label}: there are no campaigns in this database")
-        from cutline.campaign import migrations
+        from cutline.campaign.database import migrations
 
         self.write(lambda connection: migrations.upgrade(connection, self.label))
 

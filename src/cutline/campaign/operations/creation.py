@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 from sqlalchemy import Connection, delete as delete_from, insert, select, true, update
 from sqlalchemy.exc import IntegrityError
 
-from cutline.campaign.books import Book, check_name, read_book
-from cutline.campaign.records import Payload
-from cutline.campaign.rows import check_text
-from cutline.campaign.schema import STRIDE, arms, campaigns, pulls
+from cutline.campaign.database.arms_and_pulls import check_text
+from cutline.campaign.database.identity import Book, check_name, read_book
+from cutline.campaign.database.schema import STRIDE, arms, campaigns, pulls
+from cutline.campaign.database.statements import Prepared
+from cutline.campaign.database.store import Store
+from cutline.campaign.results import Payload
 from cutline.campaign.settings import Settings
-from cutline.campaign.statements import Prepared
-from cutline.campaign.store import Store
 from cutline.errors import ConflictError, InvalidInputError
 
 Arms: TypeAlias = Iterable[str] | Iterable[tuple[str, Payload]]

@@ -7,9 +7,9 @@ import numpy as np
 
 from cutline.compiled import compile_plain, jit_in_place, made_once
 from cutline.policies.policy import Policy
-from cutline.simulation.climbing import climbing, count_rewards
 from cutline.simulation.rewards import BLOCK
-from cutline.simulation.wave import wave_of
+from cutline.simulation.skipping.climbing import climbing, count_rewards
+from cutline.simulation.skipping.wave import wave_of
 
 _MOST_WAVES = 6
 _WORTH_A_WAVE = 5  # arms

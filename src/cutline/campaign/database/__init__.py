@@ -1,0 +1,1 @@
+"""The database of campaigns: tables, statements, counters, schema versions."""

@@ -1,0 +1,1 @@
+"""Campaigns into files and out of them."""
