@@ -16,6 +16,7 @@ import cutline
 from cutline import LSA, Uniform
 from cutline.compiled import compile_plain, fingerprint, made_once, with_parameters
 from cutline.simulation.stepping import stepping_kernel
+from surroundings import PATIENCE
 
 INDEX = """
 import math
@@ -143,7 +144,7 @@ def run(folder: Path, program: str = PROGRAM, **environment: str) -> subprocess.
 
 
 def answer(process: subprocess.Popen[str]) -> dict[str, object]:
-    out, talk = process.communicate(timeout=120)
+    out, talk = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, talk
     assert talk == ""
     return json.loads(out)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import documents
+from surroundings import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -27,7 +28,9 @@ def run(document: Path, folder: Path) -> list[str]:
         shutil.copy(ROOT / "pyproject.toml", folder)
         settings["PYTHONPATH"] = str(folder / "src")
     command = [sys.executable, "-W", "error", str(SCRIPT), str(document)]
-    done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=settings, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

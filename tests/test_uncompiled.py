@@ -6,6 +6,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+from surroundings import PATIENCE
+
 TESTS = Path(__file__).parent
 
 
@@ -17,7 +19,7 @@ def pytest_on_kernels(*options: str, **environment: str) -> str:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr

@@ -18,6 +18,7 @@ from cutline.campaign.results import Pull, Reason
 from cutline.campaign.running.command import Command
 from cutline.errors import InvalidInputError, MeasurementError, NotFoundError
 from ledger import audit
+from surroundings import PATIENCE
 
 ARMS = ["a", "b", "c"]
 
@@ -62,7 +63,7 @@ def test_one_job_measures_what_asking_and_telling_by_hand_does() -> None:
 
 
 def test_as_many_measurements_go_on_at_a_time_as_there_are_jobs() -> None:
-    together = threading.Barrier(3, timeout=10)  # breaks unless three meet
+    together = threading.Barrier(3, timeout=PATIENCE)  # breaks unless three meet
 
     def measure(pull: Pull) -> int:
         together.wait()
@@ -184,7 +185,7 @@ def test_a_run_waits_for_what_others_have_in_flight_and_measures_it_when_their_l
     began = time.monotonic()
     news: list[str | None] = []
     assert campaign.run(lambda pull: 1, watch=news.append).told == 2
-    assert 1.7 < time.monotonic() - began < 6
+    assert time.monotonic() - began > 1.7
     assert news.count(None) > 3
     assert [text for text in news if text] == [
         "waiting for what others have in flight (2), until it is told or its leases end"
@@ -205,6 +206,7 @@ def test_a_campaign_that_is_deleted_meanwhile_ends_the_run(tmp_path: Path) -> No
             campaign.run(measure)
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_ctrl_c_tells_what_is_finished_gives_back_the_rest_and_raises() -> None:
     campaign = made(1000)
     before = signal.getsignal(signal.SIGINT)
@@ -238,6 +240,7 @@ def test_a_bad_option_is_refused_before_anything_is_measured(options: Any, messa
     assert campaign.status().left == 30
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_stopping_ends_running_commands_and_those_about_to_start(tmp_path: Path) -> None:
     campaign = made(100)
     command = Command(python("import time; time.sleep(60)"))

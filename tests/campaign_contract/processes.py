@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,26 +24,22 @@ Start = Callable[[str, list[Path]], "list[subprocess.Popen[bytes]]"]
 
 class Processes(SharedCampaignTests):
     @pytest.fixture
-    def start(self, url: str) -> Iterator[Start]:
-        """Start workers that write to these files, and wait until all are ready; none outlives the test."""
-        workers: list[subprocess.Popen[bytes]] = []
+    def start(self, url: str, start_process: Callable[..., "subprocess.Popen[bytes]"]) -> Start:
+        """Start workers that write to these files, and wait until all are ready."""
 
         def start(what: str, outputs: list[Path]) -> "list[subprocess.Popen[bytes]]":
+            started = []
             for seed, output in enumerate(outputs):
                 command = [sys.executable, campaign_worker.__file__, what, url, "flaky", str(seed)]
                 with output.open("wb") as file:
-                    worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.STDOUT)
-                workers.append(worker)
-            started = workers[-len(outputs) :]
+                    worker = start_process(command, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.STDOUT)
+                started.append(worker)
             for worker, output in zip(started, outputs, strict=True):
                 while not output.stat().st_size and worker.poll() is None:
                     time.sleep(0.01)
             return started
 
-        yield start
-        for worker in workers:
-            worker.kill()
-            worker.communicate()
+        return start
 
     def test_eight_at_once_create_campaigns_in_a_database_that_is_not_there_yet(self, url: str) -> None:
         def create(i: int) -> None:
@@ -134,14 +130,16 @@ class Processes(SharedCampaignTests):
         audit(made)
 
     @pytest.mark.slow
-    def test_a_run_killed_with_9_goes_on_with_nothing_lost_and_the_budget_kept(self, url: str, tmp_path: Path) -> None:
+    def test_a_run_killed_with_9_goes_on_with_nothing_lost_and_the_budget_kept(
+        self, url: str, start_process: Callable[..., "subprocess.Popen[bytes]"], tmp_path: Path
+    ) -> None:
         (tmp_path / "arms.txt").write_text("1\n2\n3\n")
         settings = ["--arms", str(tmp_path / "arms.txt"), "--threshold", "0.5", "--budget", "15", "--lease", "1"]
         command = [sys.executable, "-m", "cutline", "run", *settings, "--jobs", "3", "--db", url]
         command += ["--", "sleep", "0.4{arm}"]
         kept: set[str] = set()
         for _ in range(2):
-            run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            run = start_process(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             while self.spent(url) < len(kept) + 4 and run.poll() is None:
                 time.sleep(0.02)
             run.kill()

@@ -35,11 +35,11 @@ def cutline(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.fixture
-def start() -> Callable[..., "subprocess.Popen[bytes]"]:
+def start(start_process: Callable[..., "subprocess.Popen[bytes]"]) -> Callable[..., "subprocess.Popen[bytes]"]:
     """Start ``cutline ARGUMENTS`` as a process with pipes for its output."""
 
     def run(*arguments: object) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", "cutline", *map(str, arguments)]
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return start_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     return run

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cutline.campaign.campaign import Campaign
+from surroundings import PATIENCE
 
 Run = Callable[..., Any]
 
@@ -221,6 +222,6 @@ def test_rows_from_standard_input_without_workers_need_a_source(start: Run) -> N
         (("--source", "feed"), 0, b"nothing new; 1 was there already"),
     ):
         process = start("import", "-", "--db", "x.db", *NEW, *more)
-        _, err = process.communicate(b"task,label\na,1\n", timeout=60)
+        _, err = process.communicate(b"task,label\na,1\n", timeout=PATIENCE)
         assert process.returncode == status
         assert said in err

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from cutline.campaign.campaign import Campaign
+from surroundings import PATIENCE
 
 Run = Callable[..., Any]
 
@@ -189,7 +190,7 @@ def test_a_run_that_can_measure_nothing_more_ends_with_status_1(cutline: Run) ->
     assert "0 below, 0 above, 3 undecided" in done.err
 
 
-def wait_for(done: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_for(done: Callable[[], bool], seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < deadline
@@ -212,7 +213,7 @@ def test_a_stop_ends_the_children_and_gives_back_what_was_in_flight(start: Run, 
     process = start(*arguments("--db", "x.db", "--jobs", "2", budget=10_000, command=command))
     wait_for(lambda: spent() >= 2 and len([*folder.glob("pid *")]) >= 3)
     process.send_signal(how)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, b"")
     lines = err.decode().splitlines()
     assert any("in flight 0" in line and line.endswith("; the same command goes on from here") for line in lines)
@@ -231,7 +232,7 @@ def test_two_runs_share_a_campaign(start: Run) -> None:
     Path("arms.txt").write_text("1\n2\n3\n")
     runs = [start(*arguments("--db", "x.db", "--jobs", "2", budget=12, command=SLOW)) for _ in range(2)]
     for run in runs:
-        _, err = run.communicate(timeout=60)
+        _, err = run.communicate(timeout=PATIENCE)
         assert run.returncode == 0, err
         assert b"budget spent: spent 12 of 12, in flight 0, left 0" in err
 

@@ -20,6 +20,7 @@ from distributed import Client, LocalCluster
 from cutline import Problem, RegretCurves, simulate
 from cutline.cluster import cluster, threads_of
 from cutline.errors import InvalidInputError, MissingDependencyError
+from surroundings import PATIENCE
 
 simulate_module = sys.modules["cutline.simulation.simulate"]
 
@@ -65,7 +66,7 @@ def two_workers() -> Iterator[LocalCluster]:
 @pytest.fixture
 def client(two_workers: LocalCluster) -> Iterator[Client]:
     with Client(two_workers.scheduler_address, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=PATIENCE)
         yield client
 
 
@@ -113,7 +114,7 @@ def test_killing_a_worker_in_mid_run_changes_nothing(client: Client, narrow: Reg
 
     assert same(play_narrow(client.get_executor(), kill_at_the_third), narrow)
     assert len(done) == 40
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=PATIENCE)
     assert victim not in worker_processes(client)
 
 
@@ -125,7 +126,7 @@ def test_a_run_split_by_arms_over_a_cluster_is_the_same_though_a_worker_dies(
     executor = ByPasses(client.get_executor(), victim)
     assert same(play_wide(executor), wide)
     assert executor.passes > 4
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=PATIENCE)
     assert victim not in worker_processes(client)
 
 
@@ -150,7 +151,7 @@ def test_a_clusters_width_is_its_threads_and_a_pools_its_workers(client: Client)
 
 def run_command(*arguments: object) -> str:
     command = [sys.executable, "-W", "error", "-m", "cutline", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -230,6 +231,6 @@ def test_without_distributed_it_says_what_to_install(monkeypatch: pytest.MonkeyP
 )
 def test_jobs_and_a_cluster_together_are_refused_by_the_command(command: tuple[str, ...], tmp_path: Path) -> None:
     arguments = [sys.executable, "-m", "cutline", *command, "--jobs", "2", "--dask", "127.0.0.1:1"]
-    done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, timeout=PATIENCE, check=False)
     wanted = "cutline: give --jobs, threads of this machine, or --dask, a cluster; not both\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", wanted)

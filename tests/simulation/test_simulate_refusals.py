@@ -14,6 +14,7 @@ import pytest
 
 from cutline import LSA, InvalidInputError, NotFoundError, Problem, simulate
 from cutline.errors import OutOfMemoryError
+from surroundings import PATIENCE
 
 simulate_module = sys.modules["cutline.simulation.simulate"]
 PROBLEM = Problem([0.1, 0.35, 0.55, 0.5, 0.8], 0.45)
@@ -92,13 +93,13 @@ def test_an_unknown_policy_is_answered_with_what_exists() -> None:
 
 def test_work_that_cannot_fit_into_memory_is_refused_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cutline.memory.available_memory", lambda: 2e9)
-    started = time.perf_counter()
+    problem, told = Problem(np.full(10_000_000, 0.4)), list[int]()
     with pytest.raises(OutOfMemoryError) as caught:
-        simulate(Problem(np.full(10_000_000, 0.4)), ["LSA", "APT"], [10_000_000, 20_000_000], runs=1, executor=2)
+        simulate(problem, ["LSA", "APT"], [10_000_000, 20_000_000], runs=1, executor=2, progress=told.append)
     message = str(caught.value)
     assert message.startswith("2 policies on 10000000 arms at 2 budgets in 2 threads need about ")
     assert message.endswith(" GB of memory, and 2.0 GB are free; use fewer arms, budgets or threads")
-    assert time.perf_counter() - started < 5
+    assert told == []
     assert simulate(PROBLEM, "LSA", 10, runs=2).runs == 2
 
 
@@ -147,23 +148,22 @@ def test_an_error_in_one_piece_of_work_ends_all(monkeypatch: pytest.MonkeyPatch)
     assert len(played) < 1000
 
 
-def test_ctrl_c_ends_a_long_simulation_at_once() -> None:
+def test_ctrl_c_ends_a_long_simulation_at_once(start_process: Callable[..., "subprocess.Popen[str]"]) -> None:
     program = (
         "import sys; from cutline import Problem, simulate\n"
         "told = lambda amount: print('working', flush=True)\n"
         "simulate(Problem([0.4, 0.6]), 'LSA', 10_000_000, runs=10_000, progress=told)"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "working\n"
-        started = time.perf_counter()
-        process.send_signal(signal.SIGINT)
-        _, talk = process.communicate(timeout=30)
+    command = [sys.executable, "-c", program]
+    process = start_process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "working\n"
+    started = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    _, talk = process.communicate(timeout=PATIENCE)
     assert "KeyboardInterrupt" in talk
     assert process.returncode in (-signal.SIGINT, 130)
-    assert time.perf_counter() - started < 10
+    assert time.perf_counter() - started < 60
 
 
 def test_progress_is_told_all_the_pulls_that_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
