@@ -8,7 +8,6 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from cutline.errors import InvalidInputError
-from cutline.policies.lsa import lsa_index
 from cutline.theory.bounds import certainty, classifiable_arms, explored_level, explored_pulls, upper_bound_constant
 from cutline.theory.concentration import variable_confidence
 from cutline.theory.exploration import (
@@ -32,12 +31,16 @@ ALPHAS = st.sampled_from([0.05, 0.7, 1.35, 8.0])
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=60), st.sampled_from([0.5, 0.3, 1 / 3]), ALPHAS)
-def test_xi_is_the_index_of_the_policy(rewards, threshold, alpha):
-    totals = np.cumsum(rewards)
-    expected = [lsa_index(t, total, threshold, alpha) for t, total in enumerate(totals.tolist(), start=1)]
-    assert exploration_index(rewards, threshold, alpha) == pytest.approx(expected, rel=1e-11, abs=1e-15)
-    gaps = [abs(total / t - threshold) for t, total in enumerate(totals.tolist(), start=1)]
+def test_xi_is_alpha_t_gap_squared_and_half_the_logarithm_of_t(rewards, threshold, alpha):
+    gaps = [abs(sum(rewards[:t]) / t - threshold) for t in range(1, len(rewards) + 1)]
+    expected = [alpha * t * gap**2 + math.log(t) / 2 for t, gap in enumerate(gaps, start=1)]
     assert empirical_gaps(rewards, threshold) == pytest.approx(gaps, rel=1e-15, abs=1e-16)
+    assert exploration_index(rewards, threshold, alpha) == pytest.approx(expected, rel=1e-11, abs=1e-15)
+
+
+def test_records_with_equal_xi_on_paper_get_equal_numbers():
+    above, below = exploration_index([[1, 1, 1, 0, 0], [0, 0, 0, 0, 1]], 0.4, 1.35)[:, -1]
+    assert above == below  # 3 of 5 and 1 of 5 are as far from 2 of 5
 
 
 @settings(max_examples=100, deadline=None)

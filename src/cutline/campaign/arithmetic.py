@@ -12,7 +12,7 @@ from typing import Any
 
 from cutline.campaign.settings import Settings
 from cutline.errors import InvalidInputError
-from cutline.policies.policy import is_above
+from cutline.problem import is_above
 
 UNIT = 10**9
 """A reward of 1 in the units in which rewards are kept."""

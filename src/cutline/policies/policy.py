@@ -78,14 +78,6 @@ def log_above(x: float) -> float:
     return float(exponent * _LN_2 + 2.0 * z * (1.0 + w * (1 / 3 + w * (1 / 5))) + 0.5 * LOG_SLACK)
 
 
-def is_above(pulls: float, total: float, threshold: float) -> bool:
-    """Say whether an arm's mean reward is at or above the threshold: the decision d_i of Algorithm 1.
-
-    The quotient is rounded just as the threshold was when it was read, so 3 of 10 at 0.3 is a tie: above.
-    """
-    return total / pulls >= threshold
-
-
 def number(value: float) -> str:
     """Write a parameter as the paper does: 1, not 1.0; all digits that it takes to read it back."""
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

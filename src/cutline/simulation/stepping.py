@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import compile_plain, jit_in_place, kernel, made_once, with_parameters
-from cutline.policies.policy import Policy, is_above
+from cutline.policies.policy import Policy
+from cutline.problem import is_above
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state, reward_word
 from cutline.simulation.tournament import empty_tree, play_all_matches, rival_of, set_index
 

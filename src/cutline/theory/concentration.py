@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from cutline.errors import InvalidInputError
-from cutline.problem import check_threshold
+from cutline.problem import check_threshold, is_above
 from cutline.theory.checks import Floats, check_numbers, check_positive, check_whole, plain
 
 
@@ -153,7 +153,7 @@ def error_probability(means: ArrayLike, pulls: ArrayLike, threshold: float) -> F
     n = _pulls("pulls", pulls)
     least = np.maximum(np.floor(limit * n) - 1.0, 0.0)
     for _ in range(3):  # from just below threshold * n to the first total that the decision calls above
-        least += least / n < limit
+        least += ~is_above(n, least, limit)
     others = n - least + 1.0  # least >= 1, and at least that many are 1 with the probability I_mean(least, others)
     above = mean >= limit
     wrong = np.empty(np.broadcast_shapes(mean.shape, n.shape))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cutline.errors import InvalidInputError
+from cutline.policies.lsa import lsa_index
 from cutline.problem import check_threshold
 from cutline.theory.bounds import certainty, classifiable_arms, explored_level, explored_pulls
 from cutline.theory.checks import Floats, check_alpha, check_number, check_numbers, check_positive, plain
@@ -23,22 +24,28 @@ def empirical_gaps(rewards: ArrayLike, threshold: float) -> Floats:
     The mean is the sum divided by t; the paper's formula divides by s. Raises InvalidInputError for other rewards or a
     threshold outside (0, 1). Shape (..., n). Source: paper, Equation (4).
     """
-    limit = check_threshold(threshold)
+    limit, totals = check_threshold(threshold), _running_totals(rewards)
+    return np.abs(totals / np.arange(1, totals.shape[-1] + 1) - limit)
+
+
+def _running_totals(rewards: ArrayLike) -> Floats:
     values = check_numbers("reward", rewards, lambda reward: (reward >= 0) & (reward <= 1), "in [0, 1]")
     if values.ndim == 0 or values.shape[-1] == 0:
         raise InvalidInputError("no rewards: give at least one in [0, 1]")
-    return np.abs(np.cumsum(values, axis=-1) / np.arange(1, values.shape[-1] + 1) - limit)
+    totals: Floats = np.cumsum(values, axis=-1)
+    return totals
 
 
 def exploration_index(rewards: ArrayLike, threshold: float, alpha: float) -> Floats:
     """Return xi_{i,t} = alpha t gap_t^2 + 0.5 ln t for t = 1, ..., n, for rewards of shape (..., n), any alpha > 0.
 
-    It is the index of ``cutline.policies.lsa``, which this room may not use, along a whole sequence of rewards. Raises
-    as ``empirical_gaps`` does, and for alpha <= 0. Shape (..., n). Source: paper, Definition of xi.
+    It is the index of LSA along a whole sequence of rewards, as LSA itself computes it. Raises as ``empirical_gaps``
+    does, and for alpha <= 0. Shape (..., n). Source: paper, Definition of xi.
     """
-    gaps = empirical_gaps(rewards, threshold)
-    t = np.arange(1, gaps.shape[-1] + 1)
-    return check_positive("alpha", alpha) * t * gaps**2 + 0.5 * np.log(t)
+    limit, totals = check_threshold(threshold), _running_totals(rewards)
+    t = np.arange(1.0, totals.shape[-1] + 1.0)
+    indices = np.vectorize(lsa_index, otypes=[np.float64])
+    return plain(indices(t, totals, limit, check_positive("alpha", alpha)))
 
 
 def exploration_time(rewards: ArrayLike, threshold: float, alpha: float, level: float) -> NDArray[np.int64]:
