@@ -5,14 +5,15 @@ import pytest
 
 from cutline import Problem, parse
 from cutline.planning import Beliefs, search as searching
-from cutline.planning.search import Batch, Table, fit_crossing, play_batch, search
+from cutline.planning.search import fit_crossing, search
+from cutline.planning.simulator import Batch, Simulator, play_batch
 from cutline.simulation.simulate import simulate
 
 SETUP_1 = [0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.65, 0.7, 0.75, 0.8]
 
 
-def table(guess, policy="LSA", seed=0, executor=1):
-    return Table(guess, 0.5, parse(policy), seed, executor, False)
+def simulator(guess, policy="LSA", seed=0, executor=1):
+    return Simulator(guess, 0.5, parse(policy), seed, executor, False)
 
 
 def test_a_line_through_exact_powers_meets_the_target_where_they_do():
@@ -77,7 +78,7 @@ def test_every_draw_of_a_belief_has_means_of_its_own():
 
 @pytest.mark.parametrize("target", [1.5, 0.5, 0.1])
 def test_the_budget_is_the_one_that_simulation_at_many_budgets_finds(target):
-    found = search(table(Problem(SETUP_1)), target)
+    found = search(simulator(Problem(SETUP_1)), target)
     near = np.unique(np.round(found.budget * np.linspace(0.9, 1.1, 11)).astype(int))
     curves = simulate(Problem(SETUP_1), "LSA", near, runs=60_000, seed=99, progress=False)
     slope, level = np.polyfit(np.log(near), np.log(curves.mean[0]), 1)
@@ -95,7 +96,7 @@ def test_simulated_uniform_needs_what_the_closed_form_says():
     from cutline.planning.exact import UniformErrors
 
     beliefs = Beliefs.prior(2, 2, 200)
-    found = search(table(beliefs, "Uniform", executor=2), 25.0)
+    found = search(simulator(beliefs, "Uniform", executor=2), 25.0)
     exact = UniformErrors(beliefs, 0.5).budget(25.0)
     # The interval is 1.96 standard errors to each side; 4.1 have probability 4e-5.
     half = (found.high - found.low) / 2.0
@@ -104,7 +105,7 @@ def test_simulated_uniform_needs_what_the_closed_form_says():
 
 
 def test_a_policy_that_is_not_anytime_is_played_at_each_budget_on_its_own():
-    found = search(table(Problem(SETUP_1), "UCBE(0)"), 0.8)
+    found = search(simulator(Problem(SETUP_1), "UCBE(0)"), 0.8)
     curves = simulate(Problem(SETUP_1), "UCBE(0)", found.budget, runs=20_000, seed=8, progress=False)
     assert curves.mean[0, 0] == pytest.approx(0.8, rel=0.06)
     assert curves.mean[0, 0] != pytest.approx(0.8 * 1.15, rel=0.06)
@@ -113,32 +114,32 @@ def test_a_policy_that_is_not_anytime_is_played_at_each_budget_on_its_own():
 def test_a_hump_and_a_plateau_before_the_target_are_passed_over():
     # A second pull can only make ties, which count as above: from 4.1 errors at 12 pulls to 6.6 at 24, 3.8 at 34.
     guess = Problem([0.2, 0.3, 0.4, 0.45] * 3)
-    found = search(table(guess), 3.5)
+    found = search(simulator(guess), 3.5)
     curves = simulate(guess, "LSA", [found.budget - 3, found.budget + 3], runs=40_000, seed=5, progress=False)
     assert curves.mean[0, 0] > 3.5 > curves.mean[0, 1]
     assert 36 < found.low < found.high < 44
 
 
 def test_a_target_above_the_errors_of_one_round_takes_one_round():
-    found = search(table(Problem(SETUP_1)), 9.0)
+    found = search(simulator(Problem(SETUP_1)), 9.0)
     assert (found.low, found.budget, found.high) == (10, 10, 10)
 
 
 def test_what_too_few_pulls_can_show_is_not_found(monkeypatch):
     monkeypatch.setattr(searching, "MOST_PULLS", 2_000_000)
-    found = search(table(Problem([0.49, 0.505])), 0.01)
+    found = search(simulator(Problem([0.49, 0.505])), 0.01)
     assert found.budget is None
     assert found.curve.mean[-1] > 0.01
     assert found.expected_errors == found.curve.mean[-1]
     assert found.games == 5000  # 50 errors at the target
-    nothing = search(table(Problem([0.3, 0.6])), 1e-7)
+    nothing = search(simulator(Problem([0.3, 0.6])), 1e-7)
     assert (nothing.budget, nothing.games, nothing.curve.budgets.size) == (None, 0, 0)
 
 
 def test_a_search_that_may_not_play_on_says_how_wide_its_interval_is(monkeypatch):
-    wide = search(table(Problem(SETUP_1)), 0.5)
+    wide = search(simulator(Problem(SETUP_1)), 0.5)
     monkeypatch.setattr(searching, "MOST_PULLS", 100_000)
-    narrow = search(table(Problem(SETUP_1)), 0.5)
+    narrow = search(simulator(Problem(SETUP_1)), 0.5)
     assert narrow.games < wide.games
     assert narrow.high - narrow.low > 3 * (wide.high - wide.low)
     assert narrow.low < wide.budget < narrow.high

@@ -1,7 +1,7 @@
 """Planning: the smallest budget at which a policy reaches a target, from guessed means, a pilot round or a prior.
 
-beliefs: what is guessed. exact: what Uniform needs, and what the paper promises. search: the budget, by simulation.
-planner: the whole plan.
+beliefs: what is guessed. exact: what Uniform needs, and what the paper promises. simulator: games on a guess. search:
+the budget, from these games. planner: the whole plan. figure: its figure.
 """
 
 from cutline.planning.beliefs import Beliefs

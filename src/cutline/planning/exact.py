@@ -1,13 +1,13 @@
 """What needs no simulation: the expected errors of Uniform, and the budgets at which the theorems say something."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from cutline.planning.beliefs import Beliefs, Guess
+from cutline.planning.bisection import smallest
 from cutline.policies import Policy
 from cutline.policies.lsa import LSA
 from cutline.problem import Problem
@@ -58,15 +58,9 @@ class UniformErrors:
         number of pulls can tie), so a budget inside an earlier round may reach the target as well, for a moment. Beyond
         about 1e6 / (different means) rounds the round is one that reaches it after one that does not.
         """
-        last = 1
-        while self._of_rounds(np.array([last]))[0] > target:
-            if last >= _MOST_ROUNDS:
-                return None
-            last *= 2
-        above = last // 2
-        while last - above > 1:
-            middle = (above + last) // 2
-            above, last = (above, middle) if self._of_rounds(np.array([middle]))[0] <= target else (middle, last)
+        last = smallest(lambda rounds: bool(self._of_rounds(np.array([rounds]))[0] <= target), 1, _MOST_ROUNDS)
+        if last is None:
+            return None
         earlier = np.arange(max(1, last - _EVALUATIONS // self._means.size), last + 1)
         rounds = int(earlier[np.argmax(self._of_rounds(earlier) <= target)])
         if rounds == 1:
@@ -133,20 +127,9 @@ def theorem_budgets(guess: Guess, threshold: float, policy: Policy, target: floa
     promise = denial = None
     if isinstance(policy, LSA) and policy.alpha <= 8.0:
         least = math.ceil(budget_divisor(policy.alpha) * guess.arms)
-        promise = _first(lambda budget: float(log_upper_bound(gaps, budget, policy.alpha)) <= log_target, least)
+        promise = smallest(
+            lambda budget: float(log_upper_bound(gaps, budget, policy.alpha)) <= log_target, least, LARGEST_BUDGET
+        )
     if threshold == 0.5 and gaps.min() > 0.0 and gaps.max() <= 0.25:
-        denial = _first(lambda budget: float(log_lower_bound(gaps, budget)) <= log_target, guess.arms)
+        denial = smallest(lambda budget: float(log_lower_bound(gaps, budget)) <= log_target, guess.arms, LARGEST_BUDGET)
     return promise, denial
-
-
-def _first(reached: Callable[[int], bool], least: int) -> int | None:
-    """Return the smallest budget from ``least`` on for which a condition holds that then goes on holding."""
-    last, above = least, least - 1
-    while not reached(last):
-        if last == LARGEST_BUDGET:
-            return None
-        above, last = last, min(2 * last, LARGEST_BUDGET)
-    while last - above > 1:
-        middle = (above + last) // 2
-        above, last = (above, middle) if reached(middle) else (middle, last)
-    return last

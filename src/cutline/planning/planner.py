@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from cutline.errors import InvalidInputError
 from cutline.planning.beliefs import Beliefs, Guess
 from cutline.planning.exact import UniformErrors, theorem_budgets
-from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Found, Table, search
+from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Found, search
+from cutline.planning.simulator import Simulator
 from cutline.policies import Policy
 from cutline.problem import Problem, check_threshold
 from cutline.progress import Progress
@@ -123,7 +124,7 @@ def plan(
         raise InvalidInputError(f"jobs is {executor}; it must be 1 or more")
     on_threshold = 0 if isinstance(known, Beliefs) else int(np.count_nonzero(known.gaps == 0.0))
     reachable = target >= on_threshold / 2
-    found = search(Table(known, limit, chosen, seed, executor, progress), target) if reachable else NOTHING
+    found = search(Simulator(known, limit, chosen, seed, executor, progress), target) if reachable else NOTHING
     exact = UniformErrors(known, limit)
     promise, denial = theorem_budgets(known, limit, chosen, target)
     return Plan(

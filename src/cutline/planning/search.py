@@ -7,22 +7,13 @@ is found from what each game contributes to it. Games are added until its confid
 """
 
 import math
-from collections.abc import Iterable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from cutline.memory import require_memory
-from cutline.planning.beliefs import Guess
-from cutline.policies import Policy
-from cutline.problem import Problem
-from cutline.progress import Progress, progress_bar
-from cutline.simulation.chunks import Chunk, play
-from cutline.simulation.rewards import stream_key
-from cutline.simulation.simulate import available_cores, run_all
+from cutline.planning.simulator import Simulator
 
 _Floats = NDArray[np.float64]
 
@@ -44,81 +35,6 @@ _CLEARLY = 2.5
 _MOVES = 12
 _FIRST_DRAWS = 8
 _ERRORS_SEEN = 50
-_SHORT_GAME = 20_000
-_PULLS_PER_BATCH = 10_000_000
-_BATCHES = 16
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Games for a worker: draws ``first`` to ``first + count - 1`` of the guess, each played ``repeats`` times."""
-
-    guess: Guess
-    threshold: float
-    policy: Policy
-    budgets: NDArray[np.int64]
-    seed: int
-    stage: int
-    first: int
-    count: int
-    repeats: int
-
-
-def play_batch(batch: Batch) -> _Floats:
-    """Return the mean errors of each draw at each budget, shape (count, B). A pure function of the batch."""
-    key = stream_key(batch.seed, f"plan {batch.stage}")
-    if isinstance(batch.guess, Problem):
-        return _errors(batch, batch.guess, key, batch.first, batch.count).T.astype(np.float64)
-    means = np.empty((batch.count, batch.budgets.size))
-    for place in range(batch.count):
-        draw = batch.first + place
-        problem = batch.guess.draw(batch.threshold, batch.seed, batch.stage, draw)
-        means[place] = _errors(batch, problem, key, draw * batch.repeats, batch.repeats).mean(axis=1)
-    return means
-
-
-def _errors(batch: Batch, problem: Problem, key: int, first_run: int, runs: int) -> NDArray[np.int32]:
-    looks = [batch.budgets] if batch.policy.anytime else np.split(batch.budgets, batch.budgets.size)
-    return np.concatenate([play(Chunk(problem, batch.policy, at, key, first_run, runs)).errors for at in looks])
-
-
-@dataclass(frozen=True)
-class Table:
-    """A policy, to be played on a guess: the same draws and games whatever the executor."""
-
-    guess: Guess
-    threshold: float
-    policy: Policy
-    seed: int
-    executor: Executor | int | None
-    progress: Progress | bool | None
-
-    def cost(self, budgets: NDArray[np.int64]) -> int:
-        """Return the pulls of one game that looks at these budgets."""
-        return int(budgets[-1] if self.policy.anytime else budgets.sum())
-
-    def repeats(self, budgets: NDArray[np.int64]) -> int:
-        """Return how many games are played on each draw: several where games are so short that drawing costs more."""
-        return 1 if isinstance(self.guess, Problem) else max(1, min(16, _SHORT_GAME // self.cost(budgets)))
-
-    def play(self, budgets: NDArray[np.int64], stage: int, draws: Iterable[int]) -> _Floats:
-        """Return the mean errors of each of a range of draws at each budget, shape (draws, B)."""
-        numbers = list(draws)
-        repeats = self.repeats(budgets)
-        cost = self.cost(budgets) * repeats
-        size = max(1, min(math.ceil(len(numbers) / _BATCHES), _PULLS_PER_BATCH // cost))
-        batches = [
-            Batch(self.guess, self.threshold, self.policy, budgets, self.seed, stage, part[0], len(part), repeats)
-            for part in (numbers[place : place + size] for place in range(0, len(numbers), size))
-        ]
-        jobs = self.executor if isinstance(self.executor, int) else available_cores()
-        require_memory(jobs * self.guess.arms * (120.0 + 16.0 * budgets.size), f"games with {self.guess.arms} arms")
-        found: list[_Floats] = [np.empty(0)] * len(batches)
-        with progress_bar("planning", len(numbers) * cost, self.progress) as advance:
-            for position, errors in run_all(play_batch, batches, self.executor):
-                found[position] = errors
-                advance(batches[position].count * cost)
-        return np.concatenate(found)
 
 
 @dataclass(frozen=True)
@@ -180,37 +96,37 @@ class Fit:
     relative_error: float
 
 
-def search(table: Table, target: float) -> Found:
+def search(simulator: Simulator, target: float) -> Found:
     """Return the smallest budget at which the mean errors are at or below the target, as far as simulation can tell."""
-    curve, draws = _coarse(table, target)
+    curve, draws = _coarse(simulator, target)
     reached = np.flatnonzero(curve.mean <= target)
     if reached.size and reached[0] > 0:
-        return _fine(table, target, curve, int(reached[0]), draws)
-    games = draws * table.repeats(curve.budgets) if curve.budgets.size else 0
-    budget = table.guess.arms if reached.size else None
+        return _fine(simulator, target, curve, int(reached[0]), draws)
+    games = draws * simulator.repeats(curve.budgets) if curve.budgets.size else 0
+    budget = simulator.guess.arms if reached.size else None
     last = 0 if reached.size else -1
     seen = (float(curve.mean[last]), float(curve.standard_error[last])) if games else (math.nan, math.nan)
     return Found(budget, budget, budget, *seen, games, curve)
 
 
-def _coarse(table: Table, target: float) -> tuple[Curve, int]:
+def _coarse(simulator: Simulator, target: float) -> tuple[Curve, int]:
     """Return a curve from K to where it reaches the target, or to what can be afforded, and its number of draws."""
-    arms = table.guess.arms
+    arms = simulator.guess.arms
     draws = max(_FIRST_DRAWS, math.ceil(_ERRORS_SEEN / target))
     curve = NOTHING.curve
     steps = 12
     while not (curve.mean <= target).any():
         budgets = np.unique(np.ceil(arms * _STEP ** np.arange(steps + 1) * (1.0 - 1e-12))).astype(np.int64)
-        if table.cost(budgets) * table.repeats(budgets) * draws > MOST_PULLS:
+        if simulator.cost(budgets) * simulator.repeats(budgets) * draws > MOST_PULLS:
             break
-        curve = Curve.of(budgets, table.play(budgets, 1, range(draws)))
+        curve = Curve.of(budgets, simulator.play(budgets, 1, range(draws)))
         steps += 8
     return curve, draws
 
 
-def _fine(table: Table, target: float, curve: Curve, place: int, draws: int) -> Found:
+def _fine(simulator: Simulator, target: float, curve: Curve, place: int, draws: int) -> Found:
     """Return what a window of budgets around the coarse curve's step down to ``place`` says."""
-    arms = table.guess.arms
+    arms = simulator.guess.arms
     before, after = curve.mean[place - 1 : place + 1]
     share = 0.5 if after == 0.0 else math.log(before / target) / math.log(before / after)
     center = float(curve.budgets[place - 1] * (curve.budgets[place] / curve.budgets[place - 1]) ** share)
@@ -218,9 +134,9 @@ def _fine(table: Table, target: float, curve: Curve, place: int, draws: int) -> 
     budgets = _window(center, width, arms)
     errors = np.empty((0, budgets.size))
     while True:
-        cost = table.cost(budgets) * table.repeats(budgets)
+        cost = simulator.cost(budgets) * simulator.repeats(budgets)
         spent += (draws - len(errors)) * cost
-        errors = np.concatenate([errors, table.play(budgets, 2, range(len(errors), draws))])
+        errors = np.concatenate([errors, simulator.play(budgets, 2, range(len(errors), draws))])
         fit = fit_crossing(budgets, errors, target, center)
         step = _step(Curve.of(budgets, errors), target, fit.shift, width, arms)
         if (fit.half <= PRECISION and step == 0.0) or spent >= MOST_PULLS:
@@ -242,7 +158,7 @@ def _fine(table: Table, target: float, curve: Curve, place: int, draws: int) -> 
     low, high = max(arms, math.floor(crossing / factor)), math.ceil(crossing * factor)
     at = target * (budget / crossing) ** fit.slope
     seen = curve.joined(Curve.of(budgets, errors))
-    return Found(budget, low, high, at, at * fit.relative_error, draws * table.repeats(budgets), seen)
+    return Found(budget, low, high, at, at * fit.relative_error, draws * simulator.repeats(budgets), seen)
 
 
 def _step(curve: Curve, target: float, shift: float, width: float, arms: int) -> float:
