@@ -15,6 +15,7 @@ from cutline.theory.allocation import (
     program_value,
 )
 from cutline.theory.clipping import (
+    _height,
     clipped_allocation,
     clipped_allocation_bound,
     clipped_gaps,
@@ -63,6 +64,28 @@ def test_the_level_solves_its_equation_to_50_digits(gaps, more, c):
     found = clipped_allocation(gaps, budget, c)
     assert np.abs(found - expected).max() <= 1e-11 * budget
     assert found.sum() == pytest.approx(budget, rel=1e-12)
+
+
+def precise_height(growth, slope, rest):
+    """The root of growth (e^2y - 1) + slope y = rest, by bisection with 60 digits."""
+    with mpmath.workdps(60):
+        growth, slope, rest = mpmath.mpf(growth), mpmath.mpf(slope), mpmath.mpf(rest)
+        low, high = mpmath.mpf(0), mpmath.log1p(rest / growth) / 2 if growth else rest / slope
+        for _ in range(200):
+            middle = (low + high) / 2
+            above = growth * mpmath.expm1(2 * middle) + slope * middle > rest
+            low, high = (low, middle) if above else (middle, high)
+        return float(high)
+
+
+@pytest.mark.parametrize("rest", [1e-18, 1e-9, 0.3, 1.0, 1e4, 1e16])
+@pytest.mark.parametrize("slope", [0.0, 1e-300, 1e-20, 0.7, 1e9, 1e18])
+@pytest.mark.parametrize("growth", [0.0, 1e-3, 1.0, 1e12])
+def test_the_rise_above_the_last_step_is_right_to_14_digits_however_small_it_is(growth, slope, rest):
+    if growth == slope == 0.0 or (growth == 0.0 and slope < 1e-20):
+        return  # no arm is left that could be pulled
+    found = float(_height(np.array(growth), np.array(slope), np.array(rest)))
+    assert found == pytest.approx(precise_height(growth, slope, rest), rel=1e-14, abs=0.0)
 
 
 @settings(max_examples=200, deadline=None)

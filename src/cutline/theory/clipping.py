@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from cutline.theory.checks import Floats, check_budgets, check_gaps, check_number, check_positive, plain
 from cutline.theory.stairs import Stairs, build_stairs
@@ -13,22 +14,29 @@ def _solve(stairs: Stairs, budgets: Floats, c: float) -> tuple[NDArray[np.intp],
     The last level is 0 where no arm has one below Psi_c.
     """
     unclipped = np.arange(stairs.gaps.size + 1)
-    growths = np.concatenate([[1.0], stairs.gaps**-2.0]) * (stairs.arms - unclipped)
+    growths: Floats = np.concatenate([[1.0], stairs.gaps**-2.0]) * (stairs.arms - unclipped)
     slopes = 2.0 / c * np.concatenate([[0.0], stairs.weights])
     needed = growths + np.concatenate([[0.0], stairs.weights + 2.0 / c * stairs.starts])
     needed = np.maximum.accumulate(needed)
     count = np.searchsorted(needed[1:], budgets, side="right")
-    growth, slope, rest = growths[count], slopes[count], budgets - needed[count]
-    # growth (e^2y - 1) + slope y = rest is convex and increasing in y, so Newton from above falls to the root.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        height = np.fmin(0.5 * np.log1p(rest / growth), rest / slope)
-    while True:
-        doubled = np.where(growth > 0.0, 2.0 * height, 0.0)  # without growth the height may be too large for exp
-        excess = growth * np.expm1(doubled) + slope * height - rest
-        lower = height - np.maximum(excess, 0.0) / (2.0 * growth * np.exp(doubled) + slope)
-        if np.all(height - lower <= 4e-16 * height):
-            return count, lower
-        height = lower
+    return count, _height(growths[count], slopes[count], budgets - needed[count])
+
+
+def _height(growth: Floats, slope: Floats, rest: Floats) -> Floats:
+    """Return y >= 0 with growth (e^2y - 1) + slope y = rest, for numbers of at least 0, growth and slope not both 0.
+
+    With w = 2 (growth + rest) / slope - 2 y this is w + ln w = ln(2 growth / slope) + 2 (growth + rest) / slope, which
+    Wright's omega function solves. Getting y back from w loses the digits of a small y, so one step of Newton's method
+    follows, with the equation as it stands.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        highest = np.fmin(0.5 * np.log1p(rest / growth), rest / slope)  # each without the other's term
+        log_ratio = np.log(2.0 * growth / slope)
+        omega = special.wrightomega(log_ratio + 2.0 * (growth + rest) / slope)
+        height = np.fmax(np.fmin(0.5 * (np.log(omega) - log_ratio), highest), 0.0)
+    doubled = np.where(growth > 0.0, 2.0 * height, 0.0)  # without growth the height may be too large for exp
+    excess = growth * np.expm1(doubled) + slope * height - rest
+    return plain(np.fmax(height - excess / (2.0 * growth * np.exp(doubled) + slope), 0.0))
 
 
 def _base(stairs: Stairs, count: NDArray[np.intp]) -> Floats:
