@@ -1,26 +1,22 @@
 """Refuse work that cannot fit into memory before it starts, instead of being killed in the middle of it."""
 
-import os
 from pathlib import Path
+
+import psutil
 
 from cutline.errors import OutOfMemoryError
 
+_CGROUP = Path("/sys/fs/cgroup")
+"""Where Linux tells the processes of a container what they may use (control groups, version 2)."""
+
 
 def available_memory() -> float:
-    """Return the bytes that this process can still get, as far as the system tells; else infinity."""
-    limits = [float("inf")]
-    meminfo = Path("/proc/meminfo")
-    if meminfo.exists():
-        for line in meminfo.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                limits.append(1024.0 * int(line.split()[1]))
-    elif hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        limits.append(float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE"))
-    group = Path("/sys/fs/cgroup/memory.max")
-    if group.exists() and group.read_text().strip().isdigit():
-        used = Path("/sys/fs/cgroup/memory.current")
-        limits.append(float(group.read_text()) - (float(used.read_text()) if used.exists() else 0.0))
-    return min(limits)
+    """Return the bytes that this process can still get: of the machine, or of its container if that has less left."""
+    free = float(psutil.virtual_memory().available)
+    most, used = _CGROUP / "memory.max", _CGROUP / "memory.current"
+    if most.exists() and most.read_text().strip().isdigit():  # else there is no limit, and the file says max
+        free = min(free, float(most.read_text()) - (float(used.read_text()) if used.exists() else 0.0))
+    return max(free, 0.0)
 
 
 def require_memory(needed: float, what: str) -> None:
