@@ -33,9 +33,10 @@ _METADATA: dict[str, dict[str, Any]] = {  # no dates and no versions: the same c
 }
 REGRET = "aggregate regret (expected wrong arms)"
 BUDGET = "budget T (pulls)"
+STANDARD_ERRORS = 1.96
+"""Half the width of a band around a mean, in standard errors: it holds the true mean with probability 0.95."""
 
 _DEFAULT = str(LSA())
-_STANDARD_ERRORS = 1.96
 _GREYS = ("#4d4d4d", "#8c8c8c")
 # Okabe and Ito's colours that people with any colour vision tell apart; their yellow is too pale for a line.
 _HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -177,7 +178,7 @@ def _shade(color: str, place: int, count: int) -> str:
 
 
 def _draw_curves(axes: "Axes", curves: RegretCurves, pens: Mapping[str, _Pen]) -> None:
-    mean, half = curves.mean, _STANDARD_ERRORS * curves.standard_error
+    mean, half = curves.mean, STANDARD_ERRORS * curves.standard_error
     every = max(1, curves.budgets.size // 6)
     for row, name in enumerate(curves.policies):
         pen = pens[name]
@@ -204,7 +205,7 @@ def _draw_curves(axes: "Axes", curves: RegretCurves, pens: Mapping[str, _Pen]) -
 
 
 def _draw_points(axes: "Axes", curves: RegretCurves, pens: Mapping[str, _Pen]) -> None:
-    mean, half = curves.mean, _STANDARD_ERRORS * curves.standard_error
+    mean, half = curves.mean, STANDARD_ERRORS * curves.standard_error
     for row, name in enumerate(curves.policies):
         pen = pens[name]
         if curves.runs > 1:
@@ -296,4 +297,4 @@ def _draw_legend(figure: "Figure", pens: Mapping[str, _Pen], runs: int, wide: bo
 
 
 def _how_many(runs: int) -> str:
-    return f"mean of {runs:,} runs \N{PLUS-MINUS SIGN} {_STANDARD_ERRORS} standard errors" if runs > 1 else "one run"
+    return f"mean of {runs:,} runs \N{PLUS-MINUS SIGN} {STANDARD_ERRORS} standard errors" if runs > 1 else "one run"

@@ -7,26 +7,16 @@ from typing import Any
 
 import click
 
+from cutline.text import aligned, shown
+
 format_option = click.option(
     "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Output."
 )
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
-    """Return lines of aligned columns; the first ``left`` of them stand to the left, numbers to the right.
-
-    Control characters are escaped and long texts cut: this is to be looked at.
-    """
-    cells = [[shown(text) for text in row] for row in (header, *rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
-    lines = [
-        "  ".join(
-            text.ljust(width) if column < left else text.rjust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in cells
-    ]
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return lines of aligned columns, each cell on one line; names stand to the left, numbers to the right."""
+    return "\n".join(aligned([shown(text) for text in row] for row in (header, *rows))) + "\n"
 
 
 def as_json(value: Any) -> str:
@@ -42,12 +32,6 @@ def number(value: float | None, digits: int = 4) -> str:
 def counted(count: int, what: str) -> str:
     """Return a number with what it counts: 1 arm, 2,000 arms."""
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
-
-
-def shown(text: str, widest: int = 60) -> str:
-    """Return a text as it can be shown on one line of a terminal: control characters escaped, the rest cut."""
-    text = "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
-    return text if len(text) <= widest else text[: widest - 3] + "..."
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cutline.cli._tables import number, shown
+from cutline.cli._tables import number
+from cutline.text import shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -6,7 +6,8 @@ import click
 
 from cutline.cli._campaigns import settings, settings_options, show_decisions
 from cutline.cli._options import numbers
-from cutline.cli._tables import counted, shown
+from cutline.cli._tables import counted
+from cutline.text import shown
 
 
 @click.command(name="run", context_settings={"ignore_unknown_options": True})

@@ -60,10 +60,10 @@ def make_paper(
     total = sum(_planned_pulls(policies, setup, runs) for setup in chosen)
     if SETUPS[1] in chosen:
         total += _planned_pulls(ALPHAS, SETUPS[1], runs)
-    clerk = ThreadPoolExecutor(1)
+    background = ThreadPoolExecutor(1)
     try:
         with progress_bar("simulating the paper", total, progress) as advance:
-            work = _Work(Path(out), runs, seed, executor, advance, clerk)
+            work = _Work(Path(out), runs, seed, executor, advance, background)
             for stem, numbers in FIGURES.items():
                 for setup in (setup for setup in chosen if setup.number in numbers):
                     work.later(fixed_regret, setup.problem, setup.max_budget)
@@ -76,16 +76,17 @@ def make_paper(
                 work.later(work.write_figure, ALPHA_FIGURE, alpha_figure, alphas)
             work.finish()
     finally:
-        clerk.shutdown()
+        background.shutdown()
     work.write_manifest(chosen, policies)
     return summary(work.curves, work.cells)
 
 
 @dataclass
 class _Work:
-    """The folder, how to simulate, and what there is so far.
+    """The making of the paper: where the files go, how to simulate, and the curves, table cells and files made so far.
 
-    All that is not simulated is done by the clerk, one thing after the other, while simulation goes on.
+    ``background`` runs one function at a time in a thread of its own: it writes files and draws figures of what is
+    simulated already, while the next setup is simulated. ``pending`` are the functions that it was given.
     """
 
     out: Path
@@ -93,7 +94,7 @@ class _Work:
     seed: int
     executor: Executor | int | None
     advance: Progress
-    clerk: Executor
+    background: Executor
     pending: list[Future[None]] = field(default_factory=list)
     curves: dict[int, RegretCurves] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
@@ -114,14 +115,14 @@ class _Work:
         return curves
 
     def later(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Have something done while simulation goes on; raise what went wrong with what is done already."""
-        self.pending.append(self.clerk.submit(function, *arguments))
+        """Call a function in the background; raise the error of any earlier one that has failed by now."""
+        self.pending.append(self.background.submit(function, *arguments))
         for future in self.pending:
             if future.done():
                 future.result()
 
     def finish(self) -> None:
-        """Wait for all that was to be done later."""
+        """Wait for all functions in the background; raise the first error among them."""
         for future in self.pending:
             future.result()
 

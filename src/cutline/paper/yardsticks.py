@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.paper.setups import OURS
+from cutline.plotting import STANDARD_ERRORS
 from cutline.policies.oracle import RatioOracle
 from cutline.problem import Problem
 from cutline.simulation.curves import RegretCurves
@@ -16,8 +17,6 @@ from cutline.theory.static_optimum import static_optimum
 
 RATIO_ORACLES = (RatioOracle(), RatioOracle(1))
 """The ratio-test oracles that LSA's budget is compared with."""
-
-_STANDARD_ERRORS = 1.96
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def yardstick_lines(curves: RegretCurves) -> Iterator[str]:
             yield f"    {name} has none of LSA's regrets within these budgets."
             continue
         last, median = ratios[-1], float(np.median([item.ratio for item in ratios]))
-        half = f" \N{PLUS-MINUS SIGN} {_STANDARD_ERRORS * last.error:.2f}" if math.isfinite(last.error) else ""
+        half = f" \N{PLUS-MINUS SIGN} {STANDARD_ERRORS * last.error:.2f}" if math.isfinite(last.error) else ""
         yield (
             f"    For its regret at T = {last.budget:,} LSA needs {last.ratio:.2f}{half} times the budget of {name} "
             f"(median over {len(ratios)} budgets: {median:.2f})."

@@ -6,13 +6,12 @@ import numpy as np
 
 from cutline.errors import InvalidInputError
 from cutline.planning.planner import Plan
-from cutline.plotting import BUDGET, figure_style
+from cutline.plotting import BUDGET, STANDARD_ERRORS, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _BLACK, _BLUE, _GREY = "#000000", "#0072b2", "#4d4d4d"
-_STANDARD_ERRORS = 1.96
 
 
 def plan_figure(plan: Plan) -> "Figure":
@@ -30,7 +29,7 @@ def plan_figure(plan: Plan) -> "Figure":
 
         budgets = np.array([point.budget for point in plan.curve])
         mean = np.array([point.expected_errors for point in plan.curve])
-        half = _STANDARD_ERRORS * np.array([point.standard_error for point in plan.curve])
+        half = STANDARD_ERRORS * np.array([point.standard_error for point in plan.curve])
         uniform = np.array([point.uniform for point in plan.curve])
         floor = 0.5 * min(plan.target, mean.min(where=mean > 0.0, initial=plan.target))
         figure = Figure(figsize=(7.2, 4.8), layout="constrained")

@@ -17,6 +17,7 @@ from cutline.policies import Policy
 from cutline.problem import Problem, check_threshold
 from cutline.progress import Progress
 from cutline.simulation.simulate import check_policies, check_whole
+from cutline.text import aligned
 
 COLUMNS = ("what", "budget", "low", "high", "how")
 
@@ -81,14 +82,12 @@ class Plan:
         accuracy = max(0.0, 1.0 - self.target / self.arms)
         aim = f"at most {self.target:g} expected errors (accuracy {accuracy:.10g})"
         lines = [f"{arms}, threshold {self.threshold:g}: {aim}", ""]
-        table = [["policy", "budget", "low", "high", ""]]
+        table, how = [["policy", "budget", "low", "high"]], [""]
         for row in self.rows():
             numbers = ["-" if row[key] is None else f"{row[key]:,}" for key in ("budget", "low", "high")]
-            table.append([row["what"], *numbers, row["how"]])
-        widths = [max(len(row[column]) for row in table) for column in range(4)]
-        for name, *numbers, how in table:
-            right = "  ".join(text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True))
-            lines.append(f"{name.ljust(widths[0])}  {right}  {how}".rstrip())
+            table.append([row["what"], *numbers])
+            how.append(row["how"])
+        lines += [f"{numbers}  {text}".rstrip() for numbers, text in zip(aligned(table), how, strict=True)]
         return "\n".join([*lines, *(["", self.remark] if self.remark else [])])
 
 

@@ -243,7 +243,11 @@ _STIRLING_ERRORS = np.array([0.0] + [computed_stirling_error(0.5 * place) for pl
 
 
 def beta_upper_tail(a: float, b: float, x: float, density: float) -> float:
-    """Return P(Beta(a, b) >= x), where density = x^a (1-x)^b / B(a, b)."""
+    """Return P(Beta(a, b) >= x), where density = x^a (1-x)^b / B(a, b).
+
+    Written out here since it is compiled into kernels: SciPy's cannot be, and with numba-stats, whose functions are
+    cached by file, the kernels that call it could not be cached.
+    """
     if x * (a + b + 2.0) < a + 1.0:
         return 1.0 - density / a * _beta_fraction(a, b, x)
     return density / b * _beta_fraction(b, a, 1.0 - x)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from cutline.errors import InvalidInputError
 from cutline.recorded.observations import Counts, Observation, Observations, Pilot
 from cutline.recorded.rows import Column, StrPath, Table, open_table
+from cutline.text import quoted
 
 T = TypeVar("T")
 
@@ -111,7 +112,7 @@ def read_gold(
             if answer not in (0.0, 1.0):
                 raise InvalidInputError(f"{where}: the answer is {text!r}; it must be 0 or 1")
             if gold.setdefault(_id(task, "task", where), bool(answer)) != bool(answer):
-                raise InvalidInputError(f"{where}: task {_cut(task or '')} has another answer further up")
+                raise InvalidInputError(f"{where}: task {quoted(task or '')} has another answer further up")
     return gold
 
 
@@ -207,7 +208,7 @@ def _collect_counts(table: Table, task_col: str | None) -> Counts:
 
 def _add(rows: dict[str, T], name: str, value: T, where: str) -> None:
     if name in rows:
-        raise InvalidInputError(f"{where}: {_cut(name)} stands further up already; give each once")
+        raise InvalidInputError(f"{where}: {quoted(name)} stands further up already; give each once")
     rows[name] = value
 
 
@@ -225,7 +226,7 @@ def _label(text: str | None, positive: str | None, where: str) -> float:
     if value is None:
         value = _number(plain)
     if not 0.0 <= value <= 1.0:
-        shown = "null" if text is None else _cut(text)
+        shown = "null" if text is None else quoted(text)
         raise InvalidInputError(f"{where}: the label is {shown}; it must be 0, 1, true, false or a number in [0, 1]")
     return value
 
@@ -233,14 +234,14 @@ def _label(text: str | None, positive: str | None, where: str) -> float:
 def _mean(text: str | None, where: str) -> float:
     value = _number(text)
     if not 0.0 <= value <= 1.0:
-        raise InvalidInputError(f"{where}: {_cut(text or '')} is no mean; it must be a number in [0, 1]")
+        raise InvalidInputError(f"{where}: {quoted(text or '')} is no mean; it must be a number in [0, 1]")
     return value
 
 
 def _whole(text: str | None, role: str, where: str) -> int:
     plain = (text or "").strip()
     if not (plain.isascii() and plain.isdigit() and len(plain) <= 15):
-        raise InvalidInputError(f"{where}: {role} is {_cut(text or '')}; it must be a whole number, 0 or above")
+        raise InvalidInputError(f"{where}: {role} is {quoted(text or '')}; it must be a whole number, 0 or above")
     return int(plain)
 
 
@@ -257,7 +258,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _cut(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:60] + "...")

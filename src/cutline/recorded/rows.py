@@ -18,6 +18,7 @@ from pathlib import PurePath
 from typing import Any
 
 from cutline.errors import InvalidInputError
+from cutline.text import quoted
 
 StrPath = str | PathLike[str]
 Fields = tuple[str | None, ...]
@@ -57,7 +58,7 @@ class Column:
             return places[0]
         if self.optional and self.chosen is None:
             return None
-        there = ", ".join(_short(name) for name in header)
+        there = ", ".join(quoted(name) for name in header)
         hint = "" if len(header) > 1 else "; a header line comes first, fields are parted by commas or tabs"
         raise InvalidInputError(f"{where}: no column {self.chosen or self.names[0]!r}; there is {there}{hint}")
 
@@ -242,7 +243,3 @@ def _json_text(value: Any, role: str, where: str) -> str | None:
     if "\0" in value:
         raise InvalidInputError(f"{where}: the {role} holds a NUL character")
     return str(value)
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:60] + "...")

@@ -52,7 +52,8 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> Comparison:
 def log_two_tailed(t: float, degrees: float) -> float:
     """Return ln P(|Student's t with ``degrees`` of freedom| >= |t|), however small.
 
-    It is ln I_x(degrees / 2, 1/2) at x = degrees / (degrees + t^2) (DLMF 8.17.2 and 8.17.8).
+    It is ln I_x(degrees / 2, 1/2) at x = degrees / (degrees + t^2) (DLMF 8.17.2 and 8.17.8). SciPy's ``t.logsf`` is the
+    logarithm of a tail that has underflowed: -inf at t = 60 with 4,999 degrees, where the paper prints 1e-300.
     """
     from scipy import special
 

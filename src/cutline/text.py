@@ -1,0 +1,54 @@
+"""Texts made fit to be looked at: one line, not too long, and in aligned columns.
+
+Widths are those of a terminal, where a Chinese character takes two places; rich knows them. Its tables are not used:
+they take more than a millisecond a row, and a campaign may have 100,000 arms.
+"""
+
+from collections.abc import Iterable, Sequence
+
+WIDEST = 60
+"""How wide an id is shown at most, in a table or in a message."""
+
+
+def shown(text: str, widest: int = WIDEST) -> str:
+    """Return a text as it can be shown on one line: control characters escaped, the middle of a long one left out.
+
+    Both ends stay, since ids of one family begin alike: tests/unit/test_a.py::test_b[1].
+    """
+    text = "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+    return _shortened(text, widest)
+
+
+def quoted(text: str, widest: int = WIDEST) -> str:
+    """Return a text as a message quotes it: between quotes, the middle of a long one left out."""
+    return repr(_shortened(text, widest))
+
+
+def aligned(rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
+    """Return one line a row, all in the same columns: the first ``left`` stand to the left, the others to the right."""
+    cells = list(rows)
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    return ["  ".join(map(_padded, row, widths, [True] * left + [False] * len(row))).rstrip() for row in cells]
+
+
+def _padded(text: str, width: int, left: bool) -> str:
+    room = " " * (width - _width(text))
+    return text + room if left else room + text
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _shortened(text: str, widest: int) -> str:
+    if _width(text) <= widest:
+        return text
+    from rich.cells import set_cell_size
+
+    before = (widest - 3) // 2
+    after = widest - 3 - before
+    return set_cell_size(text, before) + "..." + set_cell_size(text[::-1], after)[::-1]
