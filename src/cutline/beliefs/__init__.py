@@ -1,0 +1,1 @@
+"""What records tell about means: intervals that hold at all times."""
