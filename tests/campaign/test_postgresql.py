@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, asked, one
 from cutline.campaign.campaign import Campaign, campaigns
-from cutline.campaign.database import arms_and_pulls, store
+from cutline.campaign.database import arms_and_pulls, engines
 from cutline.campaign.database.arms_and_pulls import lock_arms
 from cutline.campaign.database.statements import Prepared
 from cutline.campaign.operations import asking, observing
@@ -105,7 +105,7 @@ def test_a_full_disk_lets_no_command_say_more_than_one_line(postgresql: str, tmp
                 command = [sys.executable, "-m", "cutline", "campaign", *words, "--db", postgresql]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 assert (done.returncode, done.stdout) == (2, "")
-                assert done.stderr.startswith("cutline: postgresql+psycopg://")
+                assert done.stderr.startswith("cutline: postgresql://")
                 assert done.stderr.endswith("No space left on device\n")
                 assert done.stderr.count("\n") == 1
         assert dump(campaign) == before
@@ -129,7 +129,7 @@ def test_a_server_that_ends_a_connection_is_an_error_and_the_next_call_has_a_new
 def test_a_server_out_of_reach_is_an_error_in_one_line() -> None:
     with pytest.raises(StoreError) as caught:
         Campaign.open("postgresql://somebody:secret@127.0.0.1:1/nothing", "c")
-    assert str(caught.value).startswith("postgresql+psycopg://somebody:***@127.0.0.1:1/nothing: ")
+    assert str(caught.value).startswith("postgresql://somebody:***@127.0.0.1:1/nothing: ")
     assert "\n" not in str(caught.value)
 
 
@@ -140,7 +140,7 @@ def test_a_connection_that_the_server_dropped_in_a_pause_is_replaced(
         ((backend,),) = query_rows(campaign, "SELECT pg_backend_pid()")
         with psycopg.connect(postgresql, autocommit=True) as other:
             assert other.execute("SELECT pg_terminate_backend(%s, 5000)", [backend]).fetchall() == [(True,)]
-        monkeypatch.setattr(store, "PAUSE", -1.0)
+        monkeypatch.setattr(engines, "PAUSE", -1.0)
         assert campaign.tell(one(campaign), 1)
 
 

@@ -133,10 +133,8 @@ def test_where_nothing_may_be_written_all_stays_as_before(shared_folder: Path) -
     kept.chmod(0o755)
     assert done.stdout.partition("read-only\n")[2].splitlines() == ["import 2", "import 2", "export 2"]
     _, known, new, export = done.stderr.splitlines()
-    assert known in {
-        f"cutline: {kept}/x.db: {reason}"
-        for reason in ("attempt to write a readonly database", "unable to open database file")
-    }
-    assert new == f"cutline: {kept}/new.db: unable to open database file"
+    refused = "attempt to write a readonly database; this user may not write"
+    assert known == f"cutline: {kept}/x.db: {refused} {kept.resolve()}/x.db"
+    assert new == f"cutline: {kept}/new.db: unable to open database file: Permission denied"
     assert export == f"cutline: cannot write {kept}/out.csv: Permission denied"
     assert {path.name: path.read_bytes() for path in kept.iterdir()} == before

@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from cutline.campaign.database import identity
+from cutline.campaign.database.address import Url
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations import asking, creation, deciding, observing, telling
 from cutline.campaign.operations.creation import Arms
@@ -16,9 +16,6 @@ from cutline.policies import Policy
 
 if TYPE_CHECKING:
     from cutline.campaign.running.runner import Measure, RunOptions, RunReport
-
-Url: TypeAlias = str | PathLike[str]
-"""``sqlite:///flaky.db``, ``postgresql://host/name``, or the path of an SQLite file."""
 
 
 class Campaign:

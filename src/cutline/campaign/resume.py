@@ -1,22 +1,14 @@
 """The same command again goes on where it stopped: open the campaign that is there, or make it."""
 
 from collections.abc import Sequence
-from os import fspath
 from typing import Any
 
-from sqlalchemy import make_url
-
-from cutline.campaign.campaign import Campaign, Url, campaigns
+from cutline.campaign.campaign import Campaign, campaigns
+from cutline.campaign.database.address import Url, label
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 
 DEFAULT_NAME = "main"
 """What a campaign is called that nobody gave a name."""
-
-
-def label(url: Url) -> str:
-    """Return a url or path to be shown: without its password."""
-    text = fspath(url)
-    return make_url(text).render_as_string(hide_password=True) if "://" in text else text
 
 
 def the_one(url: Url) -> str:

@@ -9,11 +9,13 @@ import importlib
 import os
 import pkgutil
 import sys
+from typing import NoReturn
 
 import click
 from click.exceptions import NoArgsIsHelpError
 
 from cutline.errors import CutlineError
+from cutline.passwords import hide_passwords
 
 
 class _Commands(click.Group):
@@ -50,24 +52,27 @@ def main() -> None:
         error.show()
         sys.exit(2)
     except click.ClickException as error:
-        click.echo(f"cutline: {' '.join(error.format_message().split())}", err=True)
-        sys.exit(2)
+        _complain(" ".join(error.format_message().split()))
     except CutlineError as error:
-        click.echo(f"cutline: {error}", err=True)
-        sys.exit(2)
+        _complain(str(error))
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)
     except OSError as error:
         _drop_output()
         what = "cannot write standard output" if error.filename is None else error.filename
-        click.echo(f"cutline: {what}: {error.strerror or error}", err=True)
-        sys.exit(2)
+        _complain(f"{what}: {error.strerror or error}")
     except (click.Abort, KeyboardInterrupt):
         click.echo("cutline: stopped", err=True)
         sys.stdout.flush()
         os._exit(130)  # at once: threads in the middle of a kernel are not waited for
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _complain(text: str) -> NoReturn:
+    """Say what is wrong, without any password among the arguments, and end."""
+    click.echo(f"cutline: {hide_passwords(text, *sys.argv[1:])}", err=True)
+    sys.exit(2)
 
 
 def _drop_output() -> None:

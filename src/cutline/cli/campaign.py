@@ -40,9 +40,9 @@ def create(db: str, name: str, arms_file: str, form: str, **options: Any) -> Non
       cutline campaign create --db labels.db --arms tasks.txt --threshold 0.5 --budget 4000
     """
     from cutline.campaign.campaign import Campaign
+    from cutline.campaign.database.address import label
     from cutline.campaign.files.arms_file import read_arms
     from cutline.campaign.files.exporting import status_row
-    from cutline.campaign.resume import label
 
     given = {key: value for key, value in settings(options).items() if value is not None}
     for needed in ("threshold", "budget"):

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from cutline.campaign.campaign import Campaign, Url, delete
+from cutline.campaign.campaign import Campaign, delete
+from cutline.campaign.database.address import Url
 from cutline.campaign.results import Observation
 from cutline.campaign.resume import resume
 from cutline.errors import InvalidInputError, NotFoundError, OutOfMemoryError

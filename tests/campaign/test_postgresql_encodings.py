@@ -1,0 +1,78 @@
+"""PostgreSQL databases in any encoding: campaigns work in full, or are refused in one line."""
+
+import urllib.parse
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from sqlalchemy import make_url
+
+from campaign_contract import CampaignContract
+from campaign_contract.campaigns import STRANGE_IDS
+from cutline.campaign.campaign import Campaign, campaigns
+from cutline.errors import StoreError
+from ledger import audit
+
+
+@pytest.fixture(scope="module")
+def encoded(postgres_server: str) -> Iterator[dict[str, str]]:
+    """The urls of databases by their encoding."""
+    encodings = ("SQL_ASCII", "LATIN1", "EUC_JP", "WIN1252", "UTF8")
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        for encoding in encodings:
+            connection.execute(
+                f"CREATE DATABASE cutline_{encoding} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+            )
+        given = make_url(postgres_server)
+        yield {
+            encoding: given.set(database=f"cutline_{encoding.lower()}").render_as_string(hide_password=False)
+            for encoding in encodings
+        }
+        for encoding in encodings:
+            connection.execute(f"DROP DATABASE cutline_{encoding} WITH (FORCE)")
+
+
+class TestInBytesThatNobodyConverts(CampaignContract):
+    @pytest.fixture
+    def url(self, encoded: dict[str, str]) -> Iterator[str]:
+        """The url of an empty schema."""
+        server = encoded["SQL_ASCII"]
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute("CREATE SCHEMA cutline_test")
+            yield f"{server}{'&' if '?' in server else '?'}options={urllib.parse.quote('-csearch_path=cutline_test')}"
+            connection.execute("DROP SCHEMA cutline_test CASCADE")
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "EUC_JP", "WIN1252"])
+def test_a_database_that_cannot_hold_every_text_is_refused_and_stays_empty(
+    encoded: dict[str, str], encoding: str
+) -> None:
+    url = encoded[encoding]
+    for use in (
+        lambda: campaigns(url),
+        lambda: Campaign.open(url, "c"),
+        lambda: Campaign.create(url, "c", ["a"], 0.5, "LSA", 1),
+    ):
+        with pytest.raises(StoreError) as caught:
+            use()
+        assert str(caught.value).partition(": ")[2] == (
+            f"the encoding of the database is {encoding}, which cannot hold every text; it must be UTF8: "
+            "CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0"
+        )
+    with psycopg.connect(url) as connection:
+        tables = connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
+    assert tables == (0,)
+
+
+@pytest.mark.parametrize("encoding", ["UTF8", "SQL_ASCII"])
+@pytest.mark.parametrize("client", ["LATIN1", "SQL_ASCII"])
+def test_ids_come_back_whatever_encoding_the_user_has_set(
+    encoded: dict[str, str], encoding: str, client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", client)
+    url = f"{encoded[encoding]}&client_encoding={client}"
+    with Campaign.create(url, f"with {client}", STRANGE_IDS, 0.5, "LSA", 100) as campaign:
+        assert {pull.arm for pull in campaign.ask(len(STRANGE_IDS), worker="é")} == set(STRANGE_IDS)
+        audit(campaign)
+    with Campaign.open(url, f"with {client}") as campaign:
+        assert [item.arm for item in campaign.decisions()] == STRANGE_IDS
