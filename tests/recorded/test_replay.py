@@ -3,14 +3,15 @@
 import math
 import pickle
 from concurrent.futures import Executor, Future
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import stats
 
+import naive
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.policies import available
-from cutline.policies.policy import is_above
 from cutline.problem import Problem
 from cutline.recorded import bundled, replay as replay_module
 from cutline.recorded.observations import Counts, Observations
@@ -33,8 +34,30 @@ def random_observations(arms, most, labels, seed):
     return observations(task, random.choice(labels, task.size))
 
 
+def exactly(number):
+    return Fraction(repr(number))
+
+
+TWINS = {
+    "LSA": lambda theta, policy: naive.lsa(theta, exactly(policy.alpha)),
+    "APT": lambda theta, policy: naive.apt(theta, exactly(policy.epsilon)),
+    "Opt-KG": lambda theta, policy: naive.opt_kg(theta, exactly(policy.a), exactly(policy.b)),
+    "Uniform": lambda theta, policy: naive.uniform(),
+}
+
+
+def naive_index(policy, labels, threshold):
+    """The index from the paper, in exact arithmetic; for labels that are fractions, whose sums are rounded, and for
+    policies that are not in the paper, the policy's own."""
+    if set(labels) <= {0, 1} and policy.name in TWINS:
+        twin = TWINS[policy.name](exactly(threshold), policy)
+        return lambda pulls, total: twin(pulls, int(total))
+    return lambda pulls, total: policy.index(float(pulls), total, threshold, *policy.parameters())
+
+
 def naive_replay(recorded, policy, threshold, budgets, seed, run):
     """The twin: lists and min(); says which tasks are pulled, and the decisions at each budget."""
+    index_of = naive_index(policy, recorded.labels.tolist(), threshold)
     random = np.random.default_rng([seed, run])
     order = random.permutation(len(recorded.tasks)).tolist()
     piles = {arm: [] for arm in order}
@@ -48,7 +71,7 @@ def naive_replay(recorded, policy, threshold, budgets, seed, run):
     def index(arm):
         if policy.pulls_each_arm_first and pulls[arm] == 0:
             return -math.inf
-        return policy.index(float(pulls[arm]), totals[arm], threshold, *policy.parameters())
+        return index_of(pulls[arm], totals[arm])
 
     for time in range(1, budgets[-1] + 1):
         arm = min((arm for arm in order if pulls[arm] < len(piles[arm])), key=index)
@@ -58,8 +81,8 @@ def naive_replay(recorded, policy, threshold, budgets, seed, run):
             totals[arm] = whole[arm]
         sequence.append(arm)
         if time in budgets:
-            decisions.append([n > 0 and is_above(n, totals[i], threshold) for i, n in sorted(pulls.items())])
-    truth = [is_above(len(piles[arm]), whole[arm], threshold) for arm in sorted(order)]
+            decisions.append([n > 0 and totals[i] / n >= threshold for i, n in sorted(pulls.items())])
+    truth = [whole[arm] / len(piles[arm]) >= threshold for arm in sorted(order)]
     return sequence, [sum(a != b for a, b in zip(row, truth, strict=True)) for row in decisions]
 
 
@@ -101,7 +124,7 @@ def test_with_all_labels_every_policy_gives_the_full_data_answer(labels, thresho
     assert not found.against_full.errors[:, -1].any()
     assert (found.against_gold.errors[:, -1] == found.full_gold_errors).all()
     truth = [
-        is_above((recorded.task == arm).sum(), sum_in_file_order(recorded.labels[recorded.task == arm]), threshold)
+        sum_in_file_order(recorded.labels[recorded.task == arm]) / (recorded.task == arm).sum() >= threshold
         for arm in range(60)
     ]
     assert found.full_gold_errors == sum(a != b for a, b in zip(truth, gold.values(), strict=True))

@@ -1,10 +1,15 @@
 """docs/paper_map.md is what its generator writes, leaves out nothing of the paper, and names only what exists."""
 
+import functools
 import importlib.util
+import inspect
 import re
+import sys
+import types
 from collections import Counter
 from pathlib import Path
 
+import click
 import pytest
 
 from cutline import theory
@@ -55,8 +60,18 @@ def test_every_item_is_mapped_to_something():
 
 
 @pytest.mark.parametrize("place", sorted({place for places in PLACES.values() for place in places}))
-def test_every_place_that_the_page_names_exists(place):
-    assert paper_map.resolve(place) is not None
+def test_every_place_that_the_page_names_leads_to_what_has_that_name(place):
+    found = paper_map.resolve(place)
+    found = found.func if isinstance(found, functools.cached_property) else found
+    if isinstance(found, click.Command):
+        assert f"cutline {found.name}" == place
+    elif inspect.ismodule(found):
+        assert found.__name__ == place
+    elif isinstance(found, (types.FunctionType, type)):
+        assert f"{found.__module__}.{found.__qualname__}" == place
+    else:  # a constant, which does not know its name: the module says it
+        module, _, name = place.rpartition(".")
+        assert vars(sys.modules[module])[name] is found
 
 
 @pytest.mark.parametrize("place", ["cutline.theory.bounds.no_such", "cutline.no_such", "cutline no-such-command"])
