@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from cutline.errors import InvalidInputError
 
 T = TypeVar("T")
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def numbers(
@@ -45,6 +47,16 @@ policies_option = click.option(
     metavar="NAME",
     help="A policy such as LSA or 'APT(0.05)', see cutline policies; repeat it for more.",
 )
+threshold_option = click.option(
+    "--threshold", type=float, default=0.5, show_default=True, metavar="X", help="What the means are held against."
+)
+
+
+def means_option(what: str) -> Callable[[Command], Command]:
+    """Return the option for a list of means; ``what`` says what they are."""
+    return click.option("--means", callback=numbers(float, "a number", "0.2,0.4"), metavar="0.2,0.4,...", help=what)
+
+
 means_file_option = click.option(
     "--means-file", metavar="FILE", help="Read them from here: one a line, or a CSV column; - for standard input."
 )
@@ -57,6 +69,32 @@ dask_option = click.option(
 )
 seed_option = click.option(
     "--seed", type=int, default=0, show_default=True, metavar="S", help="The same seed gives the same result."
+)
+rows_format_option = click.option(
+    "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True, help="Output."
+)
+plot_option = click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the errors over the budget too: .svg, .png or .pdf.",
+)
+
+
+def label_options(command: Command) -> Command:
+    """Add the options that say where the labels of a file are and what they mean; None where one is not given."""
+    for option in reversed(_LABELS):
+        command = option(command)
+    return command
+
+
+_LABELS = (
+    click.option("--task-col", metavar="NAME", help="Column of the task; default: task, arm, question, taskId, ..."),
+    click.option(
+        "--worker-col", metavar="NAME", help="Column of the worker; default: worker, annotator, performer, ..."
+    ),
+    click.option("--label-col", metavar="NAME", help="Column of the label; default: label, answer or reward."),
+    click.option("--positive", metavar="TEXT", help="The label that counts as 1; every other is 0."),
 )
 
 

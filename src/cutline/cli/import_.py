@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from cutline.cli._campaigns import db_option, done_option, name_option, say_done, settings, settings_options
+from cutline.cli._options import label_options
 from cutline.cli._tables import counted
 
 
@@ -12,10 +13,7 @@ from cutline.cli._tables import counted
 @click.argument("file")
 @db_option
 @name_option
-@click.option("--task-col", metavar="NAME", help="Column of the arm; default: task, arm, question, taskId, ...")
-@click.option("--worker-col", metavar="NAME", help="Column of the worker; default: worker, annotator, performer, ...")
-@click.option("--label-col", metavar="NAME", help="Column of the label; default: label, answer or reward.")
-@click.option("--positive", metavar="TEXT", help="The label that counts as 1; every other is 0.")
+@label_options
 @click.option(
     "--source",
     metavar="NAME",

@@ -2,11 +2,20 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cutline.cli._options import jobs_option, means_column_option, means_file_option, numbers, seed_option
+from cutline.cli._options import (
+    jobs_option,
+    means_column_option,
+    means_file_option,
+    means_option,
+    numbers,
+    plot_option,
+    seed_option,
+    threshold_option,
+)
 from cutline.cli._tables import as_json, format_option
 from cutline.errors import InvalidInputError
 
@@ -17,12 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="plan")
-@click.option(
-    "--means",
-    callback=numbers(float, "a number", "0.2,0.4"),
-    metavar="0.2,0.4,...",
-    help="Guessed mean rewards, taken as true.",
-)
+@means_option("Guessed mean rewards, taken as true.")
 @means_file_option
 @means_column_option
 @click.option("--pilot", metavar="FILE", help="Results of a first round: columns pulls and total, a line an arm.")
@@ -33,28 +37,15 @@ if TYPE_CHECKING:
     help="Means are drawn from Beta(A, B); goes with --arms.",
 )
 @click.option("--arms", type=int, metavar="K", help="The number of arms; goes with --prior.")
-@click.option(
-    "--threshold", type=float, default=0.5, show_default=True, metavar="X", help="What the means are held against."
-)
+@threshold_option
 @click.option("--errors", type=float, metavar="E", help="The target: expected wrong decisions.")
 @click.option("--accuracy", type=float, metavar="Q", help="The target as a share of right decisions, such as 0.95.")
 @click.option("--policy", default="LSA", show_default=True, metavar="NAME", help="A policy, see cutline policies.")
 @seed_option
 @jobs_option
 @format_option
-@click.option(
-    "--plot",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Draw the errors over the budget too: .svg, .png or .pdf.",
-)
-def command(  # noqa: PLR0913 - one parameter an option
-    means: list[float] | None,
-    means_file: str | None,
-    means_column: str | None,
-    pilot: str | None,
-    prior: list[float] | None,
-    arms: int | None,
+@plot_option
+def command(
     threshold: float,
     errors: float | None,
     accuracy: float | None,
@@ -63,6 +54,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     jobs: int | None,
     form: str,
     plot: Path | None,
+    **guess: Any,
 ) -> None:
     """Find the smallest budget at which a policy makes few enough errors, next to what Uniform needs.
 
@@ -76,12 +68,12 @@ def command(  # noqa: PLR0913 - one parameter an option
     from cutline.problem import check_threshold
 
     check_threshold(threshold)  # before a long file is read
-    guess = _guess(means, means_file, means_column, pilot, prior, arms)
+    known = _guess(**guess)
     if plot:
         from cutline.plotting import require_drawable
 
         require_drawable(plot)
-    found = plan(guess, threshold, errors=errors, accuracy=accuracy, policy=policy, seed=seed, executor=jobs)
+    found = plan(known, threshold, errors=errors, accuracy=accuracy, policy=policy, seed=seed, executor=jobs)
     click.echo(as_json(asdict(found)) if form == "json" else f"{found}\n", nl=False)
     if plot and not found.curve:
         click.echo("no figure: nothing was simulated", err=True)

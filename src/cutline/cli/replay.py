@@ -1,11 +1,20 @@
 """cutline replay: what a policy would have made of labels that are there already."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cutline.cli._options import jobs_option, numbers, policies_option, seed_option
+from cutline.cli._options import (
+    jobs_option,
+    label_options,
+    numbers,
+    plot_option,
+    policies_option,
+    rows_format_option,
+    seed_option,
+    threshold_option,
+)
 from cutline.cli._tables import as_json, number, table
 
 if TYPE_CHECKING:
@@ -15,13 +24,8 @@ if TYPE_CHECKING:
 @click.command(name="replay")
 @click.argument("labels")
 @click.option("--gold", metavar="FILE", help="True answers: columns task and label (or truth, or gold).")
-@click.option("--task-col", metavar="NAME", help="Column of the task; default: task, arm, question, taskId, ...")
-@click.option("--worker-col", metavar="NAME", help="Column of the worker; default: worker, annotator, performer, ...")
-@click.option("--label-col", metavar="NAME", help="Column of the label; default: label, answer or reward.")
-@click.option("--positive", metavar="TEXT", help="The label that counts as 1; every other is 0.")
-@click.option(
-    "--threshold", type=float, default=0.5, show_default=True, metavar="X", help="What the shares are held against."
-)
+@label_options
+@threshold_option
 @policies_option
 @click.option(
     "--budgets",
@@ -40,19 +44,11 @@ if TYPE_CHECKING:
 )
 @seed_option
 @jobs_option
-@click.option(
-    "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True, help="Output."
-)
-@click.option(
-    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the errors too: .svg, .png or .pdf."
-)
+@rows_format_option
+@plot_option
 def command(  # noqa: PLR0913 - one parameter an option
     labels: str,
     gold: str | None,
-    task_col: str | None,
-    worker_col: str | None,
-    label_col: str | None,
-    positive: str | None,
     threshold: float,
     policies: tuple[str, ...],
     budgets: list[int] | None,
@@ -62,6 +58,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     jobs: int | None,
     form: str,
     plot: Path | None,
+    **layout: Any,
 ) -> None:
     """Let policies draw recorded labels in random order; show the wrong decisions over the number of labels.
 
@@ -87,9 +84,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         from cutline.plotting import require_drawable
 
         require_drawable(plot)
-    recorded, answers = open_source(
-        labels, gold, task_col=task_col, worker_col=worker_col, label_col=label_col, positive=positive
-    )
+    recorded, answers = open_source(labels, gold, **layout)
     found = replay(
         recorded, chosen, threshold=threshold, gold=answers, budgets=budgets, runs=runs, seed=seed, executor=jobs
     )

@@ -11,9 +11,13 @@ from cutline.cli._options import (
     jobs_option,
     means_column_option,
     means_file_option,
+    means_option,
     numbers,
+    plot_option,
     policies_option,
+    rows_format_option,
     seed_option,
+    threshold_option,
 )
 from cutline.cli._tables import as_json, number, table
 from cutline.errors import InvalidInputError
@@ -24,17 +28,10 @@ if TYPE_CHECKING:
 
 
 @click.command(name="simulate")
-@click.option(
-    "--means",
-    callback=numbers(float, "a number", "0.2,0.4"),
-    metavar="0.2,0.4,...",
-    help="The arms' true mean rewards.",
-)
+@means_option("The arms' true mean rewards.")
 @means_file_option
 @means_column_option
-@click.option(
-    "--threshold", type=float, default=0.5, show_default=True, metavar="X", help="What the means are held against."
-)
+@threshold_option
 @policies_option
 @click.option(
     "--budgets",
@@ -54,12 +51,8 @@ if TYPE_CHECKING:
 )
 @jobs_option
 @dask_option
-@click.option(
-    "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True, help="Output."
-)
-@click.option(
-    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the curves too: .svg, .png or .pdf."
-)
+@rows_format_option
+@plot_option
 def command(  # noqa: PLR0913 - one parameter an option
     means: list[float] | None,
     means_file: str | None,

@@ -38,7 +38,7 @@ class Pool:
 
 
 @dataclass(frozen=True, eq=False)
-class Chunk:
+class ReplayChunk:
     """Some runs of all policies: what a worker needs. ``gold`` (K,) is 1, 0, or -1 where there is none."""
 
     pool: Pool
@@ -52,7 +52,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkResult:
+class ReplayCounts:
     """Errors and gold errors, shape (P, B, runs), and pulls, shape (P, B, K), summed over the runs."""
 
     errors: NDArray[np.int32]
@@ -60,15 +60,15 @@ class ChunkResult:
     pulls: NDArray[np.int64]
 
 
-def play(chunk: Chunk) -> ChunkResult:
-    """Play a chunk. A pure function of the chunk, wherever it runs.
+def draw_chunk(chunk: ReplayChunk) -> ReplayCounts:
+    """Let all policies draw the labels in the runs of a chunk. A pure function of the chunk, wherever it runs.
 
     Run r shuffles with numpy's ``default_rng([seed, r])``: first the tasks, then the labels; all policies draw
     from the same piles.
     """
     pool, problem = chunk.pool, chunk.problem
     shape = (len(chunk.policies), chunk.budgets.size)
-    result = ChunkResult(
+    result = ReplayCounts(
         np.empty((*shape, chunk.runs), np.int32),
         np.empty((*shape, chunk.runs), np.int32),
         np.zeros((*shape, problem.arms), np.int64),
@@ -148,11 +148,11 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     pulls_a_run = int(at[-1]) * len(chosen)
     size = max(1, min(-(-runs // jobs), _PULLS_PER_CHUNK // pulls_a_run))
     chunks = [
-        Chunk(pool, tuple(chosen), problem, truth, at, seed, first, min(size, runs - first))
+        ReplayChunk(pool, tuple(chosen), problem, truth, at, seed, first, min(size, runs - first))
         for first in range(0, runs, size)
     ]
     with progress_bar("replaying", pulls_a_run * runs, progress) as advance:
-        for position, result in run_all(play, chunks, executor):
+        for position, result in run_all(draw_chunk, chunks, executor):
             chunk = chunks[position]
             where = slice(chunk.first_run, chunk.first_run + chunk.runs)
             errors[:, :, where] = result.errors
