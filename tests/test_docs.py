@@ -18,10 +18,17 @@ SCRIPT = Path(documents.__file__)
 
 
 def run(document: Path, folder: Path) -> list[str]:
-    """Play a document in a folder of its own, in a process of its own, with warnings as errors."""
+    """Play a document in a folder of its own, in a process of its own, with warnings as errors.
+
+    What it installs with pip is built without the network, and goes into that folder, for this document only.
+    """
     text = document.read_text(encoding="utf-8")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     settings = {**os.environ, "PATH": path, "MPLBACKEND": "agg", "COLUMNS": "100", "TERM": "dumb"}
+    installed = folder / "installed"
+    installed.mkdir()
+    settings |= {"PIP_TARGET": str(installed), "PYTHONPATH": str(installed)}
+    settings |= {"PIP_NO_BUILD_ISOLATION": "0", "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}  # 0: there is no isolation
     if any(block.file.startswith("src/") for block in documents.blocks(text)):
         for name in ("src", "tests"):
             shutil.copytree(ROOT / name, folder / name)

@@ -166,6 +166,7 @@ def _parts(item: Any, seen: set[int]) -> Iterator[str]:
             if name in item.__globals__:
                 yield name
                 yield from _parts(item.__globals__[name], seen)
+                yield from _parts_of_module(item.__globals__[name], item.__code__.co_names, seen)
         for cell in item.__closure__ or ():
             yield from _parts(cell.cell_contents, seen)
     elif isinstance(item, (int, float, str, np.generic)):
@@ -177,6 +178,15 @@ def _parts(item: Any, seen: set[int]) -> Iterator[str]:
         yield repr((item.dtype, item.shape, item.tobytes()))
     elif isinstance(item, types.ModuleType):
         yield item.__name__
+
+
+def _parts_of_module(item: Any, names: tuple[str, ...], seen: set[int]) -> Iterator[str]:
+    """Yield the parts of what a function with these names may take from a module: numbers as constants.LIMIT."""
+    if isinstance(item, types.ModuleType):
+        for name in names:
+            if name in vars(item):
+                yield name
+                yield from _parts(vars(item)[name], seen)
 
 
 def _code_parts(code: types.CodeType) -> Iterator[str]:

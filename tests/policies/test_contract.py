@@ -1,21 +1,63 @@
-"""Every policy that is found keeps the whole contract."""
+"""Every policy that is found keeps the whole contract, and what only Cutline's own tests can hold it to."""
 
+import dataclasses
 from pathlib import Path
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
+import naive
+from cutline.cli import cutline
 from cutline.policies import Policy, available
-from policy_contract import CHECKS, Check
+from cutline.testing import BUDGET, PROBLEM, PolicyContract, parameters
+from games import ENGINES, play
+
+every_policy = pytest.mark.parametrize("policy", available(), ids=lambda item: item.name)
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("check", CHECKS, ids=lambda item: item.__name__)
-@pytest.mark.parametrize("policy", available(), ids=lambda item: item.name)
-def test_a_policy(policy: type[Policy], check: Check) -> None:
-    check(policy)
+@every_policy
+class TestContract(PolicyContract):
+    """What a policy from elsewhere is held to as well."""
 
 
-@pytest.mark.parametrize("policy", available(), ids=lambda item: item.name)
+@pytest.mark.kernel
+@every_policy
+def test_every_engine_pulls_in_the_order_of_the_running_maxima(policy: type[Policy]) -> None:
+    made = policy()
+    rows = parameters(made)
+    key = naive.key_of(7, "")
+    for run in range(3):
+        rewards = np.array(
+            [
+                [naive.reward(key, run, arm, t, float(mean)) for t in range(BUDGET)]
+                for arm, mean in enumerate(PROBLEM.means)
+            ]
+        )
+        order = naive.running_maximum_order(
+            lambda arm, n, s: made.index(float(n), float(s), PROBLEM.threshold, *rows[arm]),
+            rewards,
+            BUDGET,
+            policy.pulls_each_arm_first,
+        )
+        budgets = list(range(PROBLEM.arms, BUDGET + 1)) if policy.anytime else [BUDGET]
+        want = [np.bincount(order[:budget], minlength=PROBLEM.arms).tolist() for budget in budgets]
+        for engine in filter(lambda engine: engine.plays(policy), ENGINES):
+            assert play(engine, made, PROBLEM, budgets, key, run).pulls.tolist() == want
+
+
+@every_policy
+def test_the_command_line_lists_a_policy_with_its_parameters(policy: type[Policy]) -> None:
+    result = CliRunner().invoke(cutline, ["policies"])
+    settings = ", ".join(f"{item.name}={item.default:g}" for item in dataclasses.fields(policy))
+    head = next(line for line in result.output.splitlines() if line.split("(")[0].split("  [")[0] == policy.name)
+    assert head.startswith(f"{policy.name}({settings})" if settings else policy.name)
+    assert policy.formula in result.output
+    assert policy.source in result.output
+
+
+@pytest.mark.parametrize("policy", [item for item in available() if item.__module__.startswith("cutline.")])
 def test_a_policy_has_a_test_file_of_its_own(policy: type[Policy]) -> None:
     module = policy.__module__.rpartition(".")[2]
     assert (Path(__file__).parent / f"test_{module}.py").is_file()

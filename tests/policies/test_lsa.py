@@ -9,7 +9,7 @@ import pytest
 
 import naive
 from cutline import APT, LSA, InvalidInputError
-from policy_contract import assert_orders_alike
+from orders import assert_orders_alike
 
 RECORDS = [(n, s) for n in range(1, 61) for s in range(n + 1)]
 

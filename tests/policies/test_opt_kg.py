@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 import naive
 from cutline import InvalidInputError, OptKG
 from cutline.policies.opt_kg import beta_upper_tail, density_bound, log_ratio, stirling_error, stirling_errors
-from policy_contract import assert_orders_alike
+from orders import assert_orders_alike
 
 ONE = Fraction(1)
 RECORDS = [(n, s) for n in range(61) for s in range(n + 1)]

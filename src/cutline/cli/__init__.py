@@ -14,6 +14,7 @@ from typing import NoReturn
 import click
 from click.exceptions import NoArgsIsHelpError
 
+from cutline import __version__
 from cutline.errors import CutlineError
 from cutline.passwords import hide_passwords
 
@@ -37,7 +38,7 @@ class _Commands(click.Group):
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="cutline")
+@click.version_option(__version__)
 def cutline() -> None:
     """Decide which of many items make the cut, with the fewest measurements."""
 

@@ -4,12 +4,14 @@ from dataclasses import fields
 
 import click
 
-from cutline.policies import available
+from cutline.policies import available, unusable
 
 
 @click.command(name="policies")
-def command() -> None:
+def command() -> int:
     """List the policies with their parameters, formula and source.
+
+    Those of installed packages are among them; one that cannot be used is named on standard error, with exit status 1.
 
     \b
     Example:
@@ -21,3 +23,6 @@ def command() -> None:
         click.echo(f"{policy.name}({parameters}){mark}" if parameters else f"{policy.name}{mark}")
         click.echo(f"    pulls the arm with the smallest  {policy.formula}")
         click.echo(f"    {policy.source}")
+    for line in unusable():
+        click.echo(f"cutline: {line}", err=True)
+    return 1 if unusable() else 0

@@ -1,4 +1,8 @@
-"""The policies, found by looking into this folder: adding one means adding its file, and nothing else."""
+"""The policies, found by looking into this folder: adding one means adding its file, and nothing else.
+
+An installed package adds one without touching Cutline, by an entry point of the group ``cutline.policies``
+(docs/new_policy.md).
+"""
 
 import importlib
 import inspect
@@ -8,30 +12,75 @@ from dataclasses import fields
 from functools import cache
 
 from cutline.errors import InvalidInputError, NotFoundError
-from cutline.policies.policy import Policy
+from cutline.policies._plugins import from_packages, plain
+from cutline.policies.policy import (
+    Policy,
+    above_rounding,
+    below_rounding,
+    check_parameter,
+    excess,
+    log_above,
+    settle,
+)
 
-__all__ = ["Policy", "available", "parse"]
+__all__ = [
+    "Policy",
+    "above_rounding",
+    "available",
+    "below_rounding",
+    "check_parameter",
+    "excess",
+    "log_above",
+    "parse",
+    "settle",
+    "unusable",
+]
 
 _CALL = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
+def available() -> tuple[type[Policy], ...]:
+    """Return every policy class, Cutline's and those of installed packages: LSA, the others by name, yardsticks last.
+
+    What a package declares and what cannot be used is left out; ``unusable`` says why.
+    """
+    found = [*_own(), *_from_packages()[0]]
+    return tuple(sorted(found, key=lambda item: (item.yardstick, item.name != "LSA", item.name.lower())))
+
+
+def unusable() -> tuple[str, ...]:
+    """Return a line for each policy of an installed package that cannot be used: which, why, what would be right."""
+    return tuple(_from_packages()[1])
+
+
 @cache
-def _found(path: tuple[str, ...]) -> tuple[type[Policy], ...]:
+def _own() -> tuple[type[Policy], ...]:
+    """Return the policy classes in this folder."""
     classes: list[type[Policy]] = []
-    for module in pkgutil.iter_modules(path):
-        if module.name != "policy":
+    for module in pkgutil.iter_modules(__path__):
+        if module.name != "policy" and not module.name.startswith("_"):
             namespace = vars(importlib.import_module(f"{__name__}.{module.name}"))
             classes += [
                 item
                 for item in namespace.values()
                 if inspect.isclass(item) and issubclass(item, Policy) and item.__module__ == namespace["__name__"]
             ]
-    return tuple(sorted(classes, key=lambda item: (item.yardstick, item.name != "LSA", item.name.lower())))
+    return tuple(classes)
 
 
-def available() -> tuple[type[Policy], ...]:
-    """Return every policy class in this folder: LSA, the others by name, the yardsticks last."""
-    return _found(tuple(__path__))
+@cache
+def _from_packages() -> tuple[list[type[Policy]], list[str]]:
+    return from_packages(_own())
+
+
+def _named(name: str) -> type[Policy]:
+    """Return the policy of that name; other packages are looked at only where Cutline has none."""
+    for policies in (_own, available):
+        for policy in policies():
+            if plain(policy.name) == plain(name):
+                return policy
+    broken = "".join(f"; {line}" for line in unusable())
+    raise NotFoundError(f"no policy is called {name!r}; there are {_signatures()}{broken}")
 
 
 def parse(text: str) -> Policy:
@@ -44,10 +93,7 @@ def parse(text: str) -> Policy:
     if match is None:
         raise InvalidInputError(f"cannot read the policy {text!r}; write one of {_signatures()}")
     name, arguments = match.groups()
-    by_name = {_plain(item.name): item for item in available()}
-    if _plain(name) not in by_name:
-        raise NotFoundError(f"no policy is called {name!r}; there are {_signatures()}")
-    chosen = by_name[_plain(name)]
+    chosen = _named(name)
     positional: list[float] = []
     named: dict[str, float] = {}
     for part in arguments.split(",") if arguments and arguments.strip() else []:
@@ -71,10 +117,6 @@ def parse(text: str) -> Policy:
     if unknown or len(positional) > len(names):
         raise InvalidInputError(f"{text!r}: the parameters do not fit; write {_signature(chosen)}")
     return chosen(*positional, **named)
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "")
 
 
 def _signature(policy: type[Policy]) -> str:
