@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import cutline
 from cutline import errors
+from cutline.cli import cutline as command_line
 
 
 def packages_after(program: str) -> set[str]:
@@ -36,6 +39,13 @@ def test_the_check_would_notice_the_compiler() -> None:
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(cutline, name).__name__ == name
     assert name in dir(cutline)
+
+
+def test_the_version_is_what_a_citation_names_and_the_command_line_prints() -> None:
+    citation = (Path(__file__).parents[1] / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {cutline.__version__}\n" in citation
+    printed = CliRunner().invoke(command_line, ["--version"], prog_name="cutline")
+    assert printed.output == f"cutline, version {cutline.__version__}\n"
 
 
 def test_every_error_that_it_raises_can_be_caught_by_a_name_of_the_package() -> None:
