@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,12 +21,20 @@ from surroundings import PATIENCE
 
 INDEX = """
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 LIMIT = 3.0
 TABLE = (1.0, 2.0)
 NUMBERS = np.array([1.0, 2.0])
+
+class Record(NamedTuple):
+    pulls: float
+    total: float
+
+def mean_of(record):
+    return record.total / record.pulls
 
 def innermost(x, times=2.0):
     return x * times
@@ -34,7 +43,7 @@ def helper(x):
     return innermost(x) + LIMIT
 
 def index(pulls, total, threshold):
-    return helper(total / pulls - threshold) + TABLE[0] + NUMBERS[0]
+    return helper(mean_of(Record(pulls, total)) - threshold) + TABLE[0] + NUMBERS[0]
 """
 
 
@@ -55,15 +64,16 @@ def test_the_same_code_has_the_same_fingerprint_each_time_it_is_loaded() -> None
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("total / pulls - threshold", "total / pulls + threshold"),
+        (" - threshold", " + threshold"),
         ("TABLE[0] + NUMBERS[0]", "TABLE[0] + 2 * NUMBERS[0]"),
-        ("helper(total", "innermost(total"),
+        ("helper(mean_of", "innermost(mean_of"),
         ("return innermost(x) + LIMIT", "return innermost(x) - LIMIT"),
         ("return x * times", "return x / times"),
         ("times=2.0", "times=3.0"),
         ("LIMIT = 3.0", "LIMIT = 4.0"),
         ("TABLE = (1.0, 2.0)", "TABLE = (1.5, 2.0)"),
         ("np.array([1.0, 2.0])", "np.array([1.0, 2.5])"),
+        ("    pulls: float\n    total: float\n", "    total: float\n    pulls: float\n"),
     ],
 )
 def test_any_change_of_what_an_index_reaches_changes_its_fingerprint(old: str, new: str) -> None:
@@ -75,7 +85,7 @@ def test_kernels_of_policies_with_as_many_parameters_have_fingerprints_of_their_
     sources = [
         INDEX.replace("index(pulls, total, threshold)", f"index(pulls, total, threshold, {name})") for name in "ab"
     ]
-    sources[1] = sources[1].replace("helper(total", "innermost(total")
+    sources[1] = sources[1].replace("helper(mean_of", "innermost(mean_of")
     first, second = (with_parameters(functions(source)["index"], 3) for source in sources)
 
     def both(x: float) -> float:
@@ -226,6 +236,92 @@ def small(tmp_path: Path) -> Path:
     """A folder with a kernel that is compiled quickly."""
     (tmp_path / "kernel_of_a_user.py").write_text(KERNEL, encoding="utf-8")
     return tmp_path
+
+
+TAKES_A_TUPLE = """
+from typing import NamedTuple
+from cutline.compiled import kernel
+
+class Pair(NamedTuple):
+    {fields}
+
+@kernel
+def difference(pair):
+    return pair.first - pair.second
+"""
+
+GIVES_A_TUPLE = """
+import json
+from kernel_of_a_user import Pair, difference
+answer = difference(Pair(first=5.0, second=3.0))
+print(json.dumps({"answer": answer, "hits": sum(difference.stats.cache_hits.values())}))
+"""
+
+
+def test_a_kernel_is_compiled_anew_when_fields_of_a_tuple_that_it_takes_are_swapped(tmp_path: Path) -> None:
+    fields = ["first: float", "second: float"]
+    for order, hits in ((fields, 0), (fields, 1), (fields[::-1], 0)):
+        text = TAKES_A_TUPLE.format(fields="\n    ".join(order))
+        (tmp_path / "kernel_of_a_user.py").write_text(text, encoding="utf-8")
+        assert answer(run(tmp_path, GIVES_A_TUPLE)) == {"answer": 2.0, "hits": hits}
+
+
+def half(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def with_zeros_in_the_middle(content: bytes) -> bytes:
+    third = len(content) // 3
+    return content[:third] + bytes(third) + content[2 * third :]
+
+
+@pytest.mark.parametrize("damage", [lambda content: b"", half, with_zeros_in_the_middle, lambda content: b"x" * 5000])
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_kernel_is_compiled_anew_where_a_file_of_the_cache_is_damaged(
+    small: Path, kind: str, damage: Callable[[bytes], bytes]
+) -> None:
+    assert answer(run(small, SMALL_PROGRAM)) == {"answer": 10.0, "hits": 0}
+    (file,) = small.rglob(f"*.{kind}")
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    assert answer(run(small, SMALL_PROGRAM)) == {"answer": 10.0, "hits": 0}
+    assert answer(run(small, SMALL_PROGRAM)) == {"answer": 10.0, "hits": 1}
+
+
+TWO_KINDS = """
+import json
+from kernel_of_a_user import step
+answer = [step(3.0), step(3)]
+print(json.dumps({"answer": answer, "hits": sum(step.stats.cache_hits.values())}))
+"""
+
+
+def test_machine_code_under_another_ones_name_is_not_run(small: Path) -> None:
+    """As where two processes compiled one kernel for two types at the same time."""
+    assert answer(run(small, TWO_KINDS)) == {"answer": [10.0, 10.0], "hits": 0}
+    first, second = sorted(small.rglob("*.nbc"))
+    first.write_bytes(second.read_bytes())
+    assert answer(run(small, TWO_KINDS)) == {"answer": [10.0, 10.0], "hits": 1}
+
+
+CUT_SHORT = """
+import builtins, io
+class Disk(io.FileIO):
+    def write(self, content):
+        super().write(content[: len(content) // 2])
+        raise OSError(28, "No space left on device")
+open_really = builtins.open
+builtins.open = lambda path, *args, **named: Disk(path, "w") if ".nb" in str(path) and "wb" in args else (
+    open_really(path, *args, **named)
+)
+"""
+
+
+def test_a_file_that_could_not_be_written_whole_is_not_there(small: Path) -> None:
+    for _ in range(2):
+        assert answer(run(small, CUT_SHORT + SMALL_PROGRAM)) == {"answer": 10.0, "hits": 0}
+    assert not list(small.rglob("*.nb*"))
+    assert answer(run(small, SMALL_PROGRAM)) == {"answer": 10.0, "hits": 0}
 
 
 def test_two_processes_may_compile_the_same_kernel_at_the_same_time(small: Path) -> None:

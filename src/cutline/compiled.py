@@ -15,11 +15,13 @@ of a tuple in a small function. Building blocks that make no arrays are compiled
 """
 
 import hashlib
+import io
 import threading
 import types
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, wraps
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -126,24 +128,71 @@ def with_parameters(function: Callable[..., R], leading: int, inlined: bool = Fa
     return (jit_inlined if inlined else jit_in_place)(cases[leading, parameters])
 
 
+class _KernelFiles(IndexDataCacheFile):
+    """The files of a kernel: an index of its entries by their keys, and the machine code of each.
+
+    Every file is written under another name and renamed, and ends in a digest of what stands before. One that is
+    damaged, as after a crash or a full disk, counts as absent; so does an entry under another key than the one asked
+    for, as where two processes took the same name for theirs.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        super().save(key, (key, data))  # type: ignore[no-untyped-call]  # numba has no types
+
+    def load(self, key: Any) -> Any:
+        entry = super().load(key)  # type: ignore[no-untyped-call]  # numba has no types
+        return entry[1] if entry is not None and entry[0] == key else None
+
+    def _load_index(self) -> Any:
+        return super()._load_index() if _is_whole(self._index_path) else {}  # type: ignore[no-untyped-call]  # as above
+
+    def _load_data(self, name: str) -> Any:
+        path = self._data_path(name)  # type: ignore[no-untyped-call]  # numba has no types
+        return super()._load_data(name) if _is_whole(path) else None  # type: ignore[no-untyped-call]  # as above
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
+        content = io.BytesIO()
+        yield content
+        with super()._open_for_write(filepath) as file:  # type: ignore[no-untyped-call]  # numba has no types
+            file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
+
+
+def _is_whole(path: str) -> bool:
+    """Say whether a file can be read and ends in the digest of what stands before."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError:
+        return False
+    size = hashlib.sha256().digest_size
+    return hashlib.sha256(content[:-size]).digest() == content[-size:]
+
+
 class _KernelCache(FunctionCache):
     """Numba's file cache with one set of files per fingerprint, so that processes cannot mix kernels up."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]  # numba has no types
         self._fingerprint = fingerprint(function)
-        self._cache_file = IndexDataCacheFile(
+        self._cache_file = _KernelFiles(
             cache_path=self._cache_path,
             filename_base=f"{self._impl.filename_base}.{self._fingerprint[:16]}",
             source_stamp=self._fingerprint,
         )
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (sig, codegen.magic_tuple(), self._fingerprint)
+        return (sig, _fields_of(sig), codegen.magic_tuple(), self._fingerprint)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):  # a full disk or a read-only folder costs time, not the result
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]  # numba has no types
+
+
+def _fields_of(argument: Any) -> tuple[Any, ...]:
+    """Return the names of the fields of NamedTuples among the types of a kernel's arguments, which do not tell them."""
+    if not isinstance(argument, (tuple, numba.types.BaseTuple)):
+        return ()
+    return (getattr(argument, "fields", ()), *(_fields_of(part) for part in argument))
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
@@ -178,6 +227,8 @@ def _parts(item: Any, seen: set[int]) -> Iterator[str]:
         yield repr((item.dtype, item.shape, item.tobytes()))
     elif isinstance(item, types.ModuleType):
         yield item.__name__
+    elif isinstance(item, type) and hasattr(item, "_fields"):  # a NamedTuple, whose parts are found by position
+        yield repr((item.__name__, item._fields, item._field_defaults))
 
 
 def _parts_of_module(item: Any, names: tuple[str, ...], seen: set[int]) -> Iterator[str]:

@@ -52,6 +52,15 @@ def test_json_of_a_single_run_is_valid_and_says_null_where_there_is_no_standard_
     assert [row["standard_error"] for row in rows] == [None] * 4
 
 
+def test_an_error_in_a_worker_is_not_taken_for_ctrl_c(cutline: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(chunk: object) -> None:
+        raise EOFError("Ran out of input")
+
+    monkeypatch.setattr("cutline.simulation.simulate.play", fail)
+    with pytest.raises(EOFError, match="Ran out of input"):
+        cutline(*BASE)
+
+
 def test_the_table_has_a_line_for_each_policy_and_budget(cutline: Run) -> None:
     done = cutline(*BASE)
     curves = expected()

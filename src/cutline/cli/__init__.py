@@ -63,7 +63,9 @@ def main() -> None:
         _drop_output()
         what = "cannot write standard output" if error.filename is None else error.filename
         _complain(f"{what}: {error.strerror or error}")
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        if isinstance(error.__cause__, EOFError):  # a fault: click takes it for Ctrl-D, though not at its own prompts
+            raise error.__cause__ from None
         click.echo("cutline: stopped", err=True)
         sys.stdout.flush()
         os._exit(130)  # at once: threads in the middle of a kernel are not waited for
