@@ -18,9 +18,10 @@ import numpy as np
 from cutline import Problem
 from cutline.paper.setups import COMPETITORS, OURS, SETUPS
 from cutline.policies import Policy
-from cutline.simulation.chunks import Chunk, play
+from cutline.simulation.chunks import Chunk
 from cutline.simulation.curves import versions
-from cutline.simulation.simulate import available_cores
+from cutline.simulation.engines import play
+from cutline.simulation.workers import available_cores
 
 REPORT = Path(__file__).parents[1] / "docs" / "performance.md"
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
@@ -103,7 +104,7 @@ def scaling() -> str:
     def seconds(arms: int, budget: int) -> list[str]:
         code = (
             "import time, resource, numpy as np; from cutline import *;"
-            "from cutline.simulation.chunks import Chunk, play;"
+            "from cutline.simulation.chunks import Chunk; from cutline.simulation.engines import play;"
             "play(Chunk(Problem([.2, .6, .7]), LSA(), np.array([3000]), 1, 0, 1), 'waterline');"
             f"p = Problem(np.random.default_rng(1).beta(2, 2, {arms}));"
             "t = time.perf_counter();"

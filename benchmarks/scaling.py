@@ -20,7 +20,8 @@ import numpy as np
 from cutline.cluster import cluster, threads_of
 from cutline.paper.setups import OURS, SETUPS
 from cutline.problem import Problem
-from cutline.simulation.chunks import Chunk, play
+from cutline.simulation.chunks import Chunk
+from cutline.simulation.engines import play
 from cutline.simulation.simulate import simulate
 from cutline.simulation.skipping.wide import play_wide
 

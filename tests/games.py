@@ -10,26 +10,21 @@ from types import ModuleType
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import naive
 from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform
 from cutline.policies import Policy
 from cutline.simulation import stepping
-from cutline.simulation.chunks import parameter_tables
+from cutline.simulation.chunks import Chunk, ChunkResult, Kernel, play_on
 from cutline.simulation.skipping import waterline
 
 
 @dataclass(frozen=True)
 class Engine:
-    """A function that compiles kernels, by its module and name.
-
-    ``more_arrays``: how many more (1,) arrays its kernels fill. ``needs_ceiling``: it plays no policy without one.
-    """
+    """A function that compiles kernels, by its module and name; some play no policy without a ceiling."""
 
     module: ModuleType
     maker: str
-    more_arrays: int = 0
     needs_ceiling: bool = False
 
     def __str__(self) -> str:
@@ -38,26 +33,13 @@ class Engine:
     def plays(self, policy: type[Policy]) -> bool:
         return policy.ceiling is not None or not self.needs_ceiling
 
-    def kernel(self, policy: type[Policy], afresh: bool = False) -> Callable[..., None]:
+    def kernel(self, policy: type[Policy], afresh: bool = False) -> Kernel:
         """The kernel for a policy; ``afresh`` compiles it again, with what the module's names mean now."""
         maker = getattr(self.module, self.maker)
         return (maker.__wrapped__ if afresh else maker)(policy)
 
 
-ENGINES = [Engine(stepping, "stepping_kernel"), Engine(waterline, "waterline_kernel", 1, needs_ceiling=True)]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """errors (B, R), and pulls and totals (B, K) summed over the runs."""
-
-    errors: NDArray[np.int32]
-    pulls: NDArray[np.int64]
-    totals: NDArray[np.int64]
-
-    def sequence(self) -> list[int]:
-        """The arm of every pull after the first budget, where budgets are one apart and there is one run."""
-        return [int(np.flatnonzero(step)[0]) for step in np.diff(self.pulls, axis=0)]
+ENGINES = [Engine(stepping, "stepping_kernel"), Engine(waterline, "waterline_kernel", needs_ceiling=True)]
 
 
 def play(
@@ -69,24 +51,15 @@ def play(
     first_run: int = 0,
     runs: int = 1,
     afresh: bool = False,
-) -> Outcome:
+) -> ChunkResult:
     """Play some runs on an engine."""
-    shape = (len(budgets), problem.arms)
-    outcome = Outcome(np.empty((len(budgets), runs), np.int32), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
-    with np.errstate(over="ignore"):
-        engine.kernel(type(policy), afresh)(
-            problem.means,
-            problem.threshold,
-            parameter_tables(policy, problem, np.array(budgets)),
-            np.uint64(key),
-            first_run,
-            np.array(budgets, np.int64),
-            outcome.errors,
-            outcome.pulls,
-            outcome.totals,
-            *(np.zeros(1, np.int64) for _ in range(engine.more_arrays)),
-        )
-    return outcome
+    chunk = Chunk(problem, policy, np.array(budgets, np.int64), key, first_run, runs)
+    return play_on(engine.kernel(type(policy), afresh), chunk)
+
+
+def sequence(result: ChunkResult) -> list[int]:
+    """The arm of every pull after the first budget, where budgets are one apart and there is one run."""
+    return [int(np.flatnonzero(step)[0]) for step in np.diff(result.pulls, axis=0)]
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,8 @@ def test_more_than_three_parameters_are_refused() -> None:
 PROGRAM = """
 import json, sys
 import cutline, numpy
-from cutline.simulation.chunks import Chunk, play
+from cutline.simulation.chunks import Chunk
+from cutline.simulation.engines import play
 from cutline.simulation.stepping import stepping_kernel
 chunk = Chunk(cutline.Problem([0.3, 0.6]), cutline.Uniform(), numpy.array([10, 50]), key=1, first_run=0, runs=20)
 result = play(chunk, "stepping")

@@ -154,7 +154,7 @@ class _KernelFiles(IndexDataCacheFile):
     def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
         content = io.BytesIO()
         yield content
-        with super()._open_for_write(filepath) as file:  # type: ignore[no-untyped-call]  # numba has no types
+        with super()._open_for_write(filepath) as file:
             file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
 
 
@@ -174,7 +174,7 @@ class _KernelCache(FunctionCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]  # numba has no types
         self._fingerprint = fingerprint(function)
-        self._cache_file = _KernelFiles(
+        self._cache_file = _KernelFiles(  # type: ignore[no-untyped-call]  # numba has no types
             cache_path=self._cache_path,
             filename_base=f"{self._impl.filename_base}.{self._fingerprint[:16]}",
             source_stamp=self._fingerprint,
@@ -192,7 +192,8 @@ def _fields_of(argument: Any) -> tuple[Any, ...]:
     """Return the names of the fields of NamedTuples among the types of a kernel's arguments, which do not tell them."""
     if not isinstance(argument, (tuple, numba.types.BaseTuple)):
         return ()
-    return (getattr(argument, "fields", ()), *(_fields_of(part) for part in argument))
+    parts: Any = argument
+    return (getattr(argument, "fields", ()), *(_fields_of(part) for part in parts))
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
@@ -227,7 +228,7 @@ def _parts(item: Any, seen: set[int]) -> Iterator[str]:
         yield repr((item.dtype, item.shape, item.tobytes()))
     elif isinstance(item, types.ModuleType):
         yield item.__name__
-    elif isinstance(item, type) and hasattr(item, "_fields"):  # a NamedTuple, whose parts are found by position
+    elif isinstance(item, type) and hasattr(item, "_fields") and hasattr(item, "_field_defaults"):  # a NamedTuple
         yield repr((item.__name__, item._fields, item._field_defaults))
 
 

@@ -16,6 +16,7 @@ import naive
 from cutline import LSA, UCBE, OptKG, Problem, RegretCurves, Uniform, simulate
 from cutline.paper.setups import SETUPS as PAPER
 from cutline.policies import Policy, available
+from cutline.simulation import workers
 
 simulate_module = sys.modules["cutline.simulation.simulate"]
 
@@ -126,8 +127,8 @@ def test_the_answer_does_not_depend_on_the_order_in_which_work_is_done(
 ) -> None:
     small_chunks(monkeypatch, 2000)
     executor = Backwards()
-    waited = simulate_module.as_completed
-    monkeypatch.setattr(simulate_module, "as_completed", lambda futures: (executor.work(), waited(futures))[1])
+    waited = workers.as_completed
+    monkeypatch.setattr(workers, "as_completed", lambda futures: (executor.work(), waited(futures))[1])
     assert same(simulate(PROBLEM, POLICIES, BUDGETS, runs=30, seed=5, executor=executor), usual)
     assert len(executor.waiting) > 10
 

@@ -13,7 +13,7 @@ from cutline.compiled import jit
 from cutline.policies import available
 from cutline.policies.oracle import GapOracle
 from cutline.simulation import rewards
-from games import ENGINES, TWINS, Engine, Instance, Twin, instances, play
+from games import ENGINES, TWINS, Engine, Instance, Twin, instances, play, sequence
 
 engines = pytest.mark.parametrize("engine", ENGINES, ids=str)
 twins = pytest.mark.parametrize("twin", TWINS, ids=str)
@@ -37,16 +37,16 @@ def test_an_engine_pulls_what_the_slow_twin_pulls_and_errs_where_it_errs(
 ) -> None:
     arms = len(instance.means)
     key = naive.key_of(seed, "")
-    sequence, drawn = twin_game(twin, instance, arms + more, table(key, run, instance.problem))
+    order, drawn = twin_game(twin, instance, arms + more, table(key, run, instance.problem))
     budgets = list(range(arms, arms + more + 1)) if twin.policy.anytime else [arms + more]
     outcome = play(engine, twin.policy, instance.problem, budgets, key, run)
     for look, budget in enumerate(budgets):
-        pulls, totals = naive.records(sequence[:budget], drawn[:budget], arms)
+        pulls, totals = naive.records(order[:budget], drawn[:budget], arms)
         assert outcome.pulls[look].tolist() == pulls
         assert outcome.totals[look].tolist() == totals
         assert outcome.errors[look, 0] == naive.wrong(pulls, totals, list(instance.means), instance.theta)
     if twin.policy.anytime:
-        assert outcome.sequence() == sequence[arms:]
+        assert sequence(outcome) == order[arms:]
 
 
 def test_every_policy_of_the_paper_has_a_slow_twin() -> None:
@@ -101,13 +101,13 @@ def test_runs_are_numbered_so_that_any_split_adds_up(engine: Engine) -> None:
 
 def clean_budgets(twin: Twin, instance: Instance, budget: int, reward: naive.Reward) -> list[int]:
     """Budgets at which no tie between two arms is cut through, so that the arms' numbers cannot matter."""
-    sequence, drawn = twin_game(twin, instance, budget, reward)
+    order, drawn = twin_game(twin, instance, budget, reward)
     index, arms = twin.index(instance, budget), len(instance.means)
-    pulls, totals = naive.records(sequence[:arms], drawn[:arms], arms)
+    pulls, totals = naive.records(order[:arms], drawn[:arms], arms)
     level = index(pulls[0], totals[0])
     clean = []
     for size in range(arms, budget):
-        arm = sequence[size]
+        arm = order[size]
         level = max(level, index(pulls[arm], totals[arm]))
         pulls[arm] += 1
         totals[arm] += drawn[size]

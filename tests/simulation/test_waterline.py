@@ -18,8 +18,9 @@ from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform, simulate
 from cutline.paper.setups import SETUPS
 from cutline.policies import Policy, available, parse
 from cutline.policies.policy import excess
-from cutline.simulation import chunks
-from cutline.simulation.chunks import Chunk, parameter_tables, play
+from cutline.simulation import engines
+from cutline.simulation.chunks import Chunk, parameter_tables
+from cutline.simulation.engines import play
 from cutline.simulation.skipping import waterline
 from cutline.simulation.skipping.wide import play_wide
 
@@ -87,7 +88,7 @@ def test_it_agrees_from_two_arms_to_ten_thousand(arms: int) -> None:
 @pytest.mark.parametrize("policy", [LSA(), APT(0), Uniform()], ids=str)
 def test_it_agrees_where_rewards_are_soon_forgotten(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waterline, "_SHELF_WORDS", 0)
-    monkeypatch.setattr(chunks, "waterline_kernel", functools.cache(waterline.waterline_kernel.__wrapped__))
+    monkeypatch.setattr(engines, "waterline_kernel", functools.cache(waterline.waterline_kernel.__wrapped__))
     assert_the_engines_agree(policy, SETUPS[3].problem, [50_000, 100_000], 3)
 
 

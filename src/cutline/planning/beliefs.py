@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cutline.errors import InvalidInputError
 from cutline.problem import Problem
-from cutline.simulation.simulate import check_whole
+from cutline.simulation.checks import check_whole
 
 _SMALLEST, _LARGEST = 1e-6, 1e6
 

@@ -16,7 +16,8 @@ from cutline.planning.simulator import Simulator
 from cutline.policies import Policy
 from cutline.problem import Problem, check_threshold
 from cutline.progress import Progress
-from cutline.simulation.simulate import check_policies, check_whole
+from cutline.simulation.checks import check_policies, check_whole
+from cutline.simulation.workers import jobs_of
 from cutline.text import aligned
 
 COLUMNS = ("what", "budget", "low", "high", "how")
@@ -119,8 +120,7 @@ def plan(
     target = _target(known.arms, errors, accuracy)
     (chosen,) = check_policies(policy)
     seed = check_whole("seed", seed, 0, 2**64 - 1, "a whole number from 0 to 2^64 - 1")
-    if isinstance(executor, int) and executor < 1:
-        raise InvalidInputError(f"jobs is {executor}; it must be 1 or more")
+    jobs_of(executor)
     on_threshold = 0 if isinstance(known, Beliefs) else int(np.count_nonzero(known.gaps == 0.0))
     reachable = target >= on_threshold / 2
     found = search(Simulator(known, limit, chosen, seed, executor, progress), target) if reachable else NOTHING

@@ -13,9 +13,10 @@ from cutline.planning.beliefs import Guess
 from cutline.policies import Policy
 from cutline.problem import Problem
 from cutline.progress import Progress, progress_bar
-from cutline.simulation.chunks import Chunk, play
+from cutline.simulation.chunks import Chunk
+from cutline.simulation.engines import play
 from cutline.simulation.rewards import stream_key
-from cutline.simulation.simulate import available_cores, run_all
+from cutline.simulation.workers import jobs_of, run_all
 
 _Floats = NDArray[np.float64]
 
@@ -86,7 +87,7 @@ class Simulator:
             Batch(self.guess, self.threshold, self.policy, budgets, self.seed, stage, part[0], len(part), repeats)
             for part in (numbers[place : place + size] for place in range(0, len(numbers), size))
         ]
-        jobs = self.executor if isinstance(self.executor, int) else available_cores()
+        jobs = jobs_of(self.executor)
         require_memory(jobs * self.guess.arms * (120.0 + 16.0 * budgets.size), f"games with {self.guess.arms} arms")
         found: list[_Floats] = [np.empty(0)] * len(batches)
         with progress_bar("planning", len(numbers) * cost, self.progress) as advance:

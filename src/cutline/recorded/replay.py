@@ -20,8 +20,9 @@ from cutline.progress import Progress, progress_bar
 from cutline.recorded.drawing import drawing_kernel
 from cutline.recorded.observations import Counts, Observations
 from cutline.recorded.result import Replay
+from cutline.simulation.checks import check_budgets, check_policies
 from cutline.simulation.curves import RegretCurves
-from cutline.simulation.simulate import available_cores, check_budgets, check_policies, run_all
+from cutline.simulation.workers import jobs_of, run_all
 
 _DEFAULT_BUDGETS = 20
 _PULLS_PER_CHUNK = 2_000_000
@@ -127,9 +128,7 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     for name, value, least in (("runs", runs, 1), ("seed", seed, 0)):
         if value < least:
             raise InvalidInputError(f"{name} is {value}; it must be {least} or more")
-    jobs = executor if isinstance(executor, int) else available_cores()
-    if jobs < 1:
-        raise InvalidInputError(f"jobs is {jobs}; it must be 1 or more")
+    jobs = jobs_of(executor)
     arms, labels = len(recorded.tasks), len(recorded)
     at = _check_budgets(budgets, arms, labels)
     cells = len(chosen) * at.size

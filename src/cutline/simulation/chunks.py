@@ -1,17 +1,14 @@
-"""A chunk of work, and the choice of the engine that plays it."""
+"""A chunk of work for an engine, what comes of it, and both as kernels see them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutline.policies.policy import Policy
 from cutline.problem import Problem
-from cutline.simulation.skipping.waterline import waterline_kernel
-from cutline.simulation.stepping import stepping_kernel
-
-_WORTH_SKIPPING = 20
-_WORTH_A_LOOK = 20
 
 
 @dataclass(frozen=True)
@@ -33,21 +30,6 @@ class Chunk:
         """Pulls in all its runs."""
         return pulls_of_a_run(self.policy, self.budgets) * self.runs
 
-    @property
-    def engine(self) -> str:
-        """Return "waterline" where the policy has a ceiling and the arms get pulls enough to skip, else "stepping".
-
-        The result is the same; below some 20 pulls an arm, and 20 more for each look, there is nothing to gain,
-        except from a policy that reads no rewards.
-        """
-        if self.policy.ceiling is None:
-            return "stepping"
-        looks = self.budgets.size
-        games = 1 if self.policy.anytime else looks
-        enough = self.problem.arms * (_WORTH_SKIPPING * games + _WORTH_A_LOOK * looks)
-        gets_enough = pulls_of_a_run(self.policy, self.budgets) >= enough
-        return "waterline" if gets_enough or not self.policy.reads_rewards else "stepping"
-
 
 def pulls_of_a_run(policy: Policy, budgets: NDArray[np.int64]) -> int:
     """Return how many pulls a run makes: up to the last budget, or up to every one if the policy begins afresh."""
@@ -67,27 +49,47 @@ class ChunkResult:
     skipped: int
 
 
-def play(chunk: Chunk, engine: str | None = None) -> ChunkResult:
-    """Play a chunk, on its own engine or the one named. A pure function of the chunk, wherever it runs."""
+class Games(NamedTuple):
+    """A chunk as kernels take it: means (K,), parameters (G, K, P), budgets (B,), the key of the rewards' stream.
+
+    Where G is more than 1 it is B, and a run begins afresh after every budget, with the parameters for the next.
+    """
+
+    means: NDArray[np.float64]
+    threshold: float
+    parameters: NDArray[np.float64]
+    key: np.uint64
+    first_run: int
+    budgets: NDArray[np.int64]
+
+
+class Outcome(NamedTuple):
+    """What kernels fill: errors (B, runs); pulls and totals (B, K) and rewards skipped (1,), to which they add."""
+
+    errors: NDArray[np.int32]
+    pulls: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    skipped: NDArray[np.int64]
+
+
+Kernel = Callable[[Games, Outcome], None]
+
+
+def play_on(kernel: Kernel, chunk: Chunk) -> ChunkResult:
+    """Let a policy's kernel play a chunk."""
     problem, budgets = chunk.problem, chunk.budgets
-    shape = (budgets.size, problem.arms)
-    errors = np.empty((budgets.size, chunk.runs), np.int32)
-    pulls, totals = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    skipped = np.zeros(1, np.int64)
-    inputs = (
-        problem.means,
-        problem.threshold,
-        parameter_tables(chunk.policy, problem, budgets),
-        np.uint64(chunk.key),
-        chunk.first_run,
-        budgets,
-    )
+    tables = parameter_tables(chunk.policy, problem, budgets)
+    games = Games(problem.means, problem.threshold, tables, np.uint64(chunk.key), chunk.first_run, budgets)
+    outcome = no_outcome(budgets.size, problem.arms, chunk.runs)
     with np.errstate(over="ignore"):  # 64-bit words wrap around; numpy warns of it where kernels run uncompiled
-        if (engine or chunk.engine) == "waterline":
-            waterline_kernel(type(chunk.policy))(*inputs, errors, pulls, totals, skipped)
-        else:
-            stepping_kernel(type(chunk.policy))(*inputs, errors, pulls, totals)
-    return ChunkResult(errors, pulls, totals, int(skipped[0]))
+        kernel(games, outcome)
+    return ChunkResult(outcome.errors, outcome.pulls, outcome.totals, int(outcome.skipped[0]))
+
+
+def no_outcome(looks: int, arms: int, runs: int) -> Outcome:
+    """Return an outcome with nothing in it yet."""
+    pulls, totals = np.zeros((looks, arms), np.int64), np.zeros((looks, arms), np.int64)
+    return Outcome(np.empty((looks, runs), np.int32), pulls, totals, np.zeros(1, np.int64))
 
 
 def parameter_tables(policy: Policy, problem: Problem, budgets: NDArray[np.int64]) -> NDArray[np.float64]:

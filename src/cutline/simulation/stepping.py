@@ -5,14 +5,13 @@ tree tells which that is, and the rival that it has to stay below; while it does
 tree.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import compile_plain, jit_in_place, kernel, made_once, with_parameters
 from cutline.policies.policy import Policy
 from cutline.problem import is_above
+from cutline.simulation.chunks import Games, Kernel, Outcome
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state, reward_word
 from cutline.simulation.tournament import empty_tree, play_all_matches, rival_of, set_index
 
@@ -34,28 +33,14 @@ def count_errors(
 
 
 @made_once
-def stepping_kernel(policy: type[Policy]) -> Callable[..., None]:
-    """Compile the stepping engine for a policy.
-
-    The kernel plays runs first_run .. first_run + R - 1 and stops at every budget to look. Its arguments:
-    means (K,), threshold, parameters (G, K, P), key (of the reward stream), first_run, budgets (B,) increasing,
-    and what it fills: errors (B, R), and pulls and totals (B, K), summed over the runs. Where G is more than 1 it is B,
-    and a run begins afresh after every budget, with the parameters for the next.
-    """
+def stepping_kernel(policy: type[Policy]) -> Kernel:
+    """Compile the stepping engine for a policy: a kernel that plays the games and stops at every budget to look."""
     index = with_parameters(policy.index, 3)
     pulls_each_arm_first = policy.pulls_each_arm_first
 
-    def step(  # noqa: PLR0913 - a kernel takes arrays, not objects
-        means: NDArray[np.float64],
-        threshold: float,
-        parameters: NDArray[np.float64],
-        key: np.uint64,
-        first_run: int,
-        budgets: NDArray[np.int64],
-        errors: NDArray[np.int32],
-        pulls_sum: NDArray[np.int64],
-        totals_sum: NDArray[np.int64],
-    ) -> None:
+    def step(games: Games, outcome: Outcome) -> None:
+        means, threshold, parameters, key, first_run, budgets = games
+        errors = outcome.errors
         arms = means.size
         tree = empty_tree(arms)
         winners, indices = tree
@@ -107,7 +92,7 @@ def stepping_kernel(policy: type[Policy]) -> Callable[..., None]:
                     words[current] = word
                     set_index(tree, current, value)
                 errors[look, run] = count_errors(means, threshold, pulls, totals)
-                pulls_sum[look] += pulls
-                totals_sum[look] += totals
+                outcome.pulls[look] += pulls
+                outcome.totals[look] += totals
 
     return kernel(step)

@@ -14,13 +14,13 @@ A policy that is not anytime plays a game for each budget, all on the same rewar
 arm begins where the game before left it.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from cutline.compiled import compile_plain, jit_in_place, kernel, made_once
 from cutline.policies.policy import Policy
+from cutline.simulation.chunks import Games, Kernel, Outcome
 from cutline.simulation.rewards import BLOCK, arm_increment, arm_state
 from cutline.simulation.skipping.aiming import first_aim, next_step, rise_of, stays_after_a_miss, worth_a_sweep
 from cutline.simulation.skipping.climbing import climbing, count_rewards, empty_shelf, swings_of, word_at
@@ -38,11 +38,8 @@ _stays_after_a_miss, _worth_a_sweep = compile_plain(stays_after_a_miss), compile
 
 
 @made_once
-def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
-    """Compile the skip-ahead engine for a policy that has a ceiling; arguments as in ``stepping_kernel``.
-
-    It adds to one more array, ``skipped`` (1,): the rewards that it passed over without a look at each.
-    """
+def waterline_kernel(policy: type[Policy]) -> Kernel:
+    """Compile the skip-ahead engine for a policy that has a ceiling: a kernel as that of the stepping engine."""
     index, _, place, finish = climbing(policy)
     raise_all, rise = raising(policy), rise_of(policy)
     pulls_each_arm_first = policy.pulls_each_arm_first
@@ -66,18 +63,9 @@ def waterline_kernel(policy: type[Policy]) -> Callable[..., None]:
             level = min(level, values[arm])
         return level
 
-    def skip_ahead(  # noqa: PLR0913 - kernels take arrays, not objects
-        means: Any,
-        threshold: float,
-        parameters: Any,
-        key: np.uint64,
-        first_run: int,
-        budgets: Any,
-        errors: Any,
-        pulls_sum: Any,
-        totals_sum: Any,
-        skipped: Any,
-    ) -> None:
+    def skip_ahead(games: Games, outcome: Outcome) -> None:
+        means, threshold, parameters, key, first_run, budgets = games
+        errors, pulls_sum, totals_sum, skipped = outcome
         arms = means.size
         afresh = parameters.shape[0] > 1
         swings = swings_of(threshold)

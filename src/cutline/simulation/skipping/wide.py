@@ -24,14 +24,8 @@ from cutline.simulation.stepping import count_errors
 from cutline.simulation.tournament import empty_tree
 
 _AIM = 0.8
-_FEWEST_ARMS = 20_000
 _SLICES_PER_WORKER = 2
 _NO_PACE = np.zeros(2)
-
-
-def is_wide(chunk: Chunk) -> bool:
-    """Say whether a run of the chunk has enough arms, with pulls enough, to be split by arms."""
-    return chunk.engine == "waterline" and chunk.problem.arms >= _FEWEST_ARMS
 
 
 @dataclass(frozen=True)
