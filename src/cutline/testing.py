@@ -28,7 +28,8 @@ from cutline.errors import InvalidInputError, NotFoundError
 from cutline.policies import Policy, available, excess, parse, unusable
 from cutline.policies.uniform import Uniform
 from cutline.problem import Problem
-from cutline.simulation.chunks import Chunk, parameter_tables, play
+from cutline.simulation.chunks import Chunk, parameter_tables
+from cutline.simulation.engines import play
 from cutline.simulation.rewards import stream_key
 
 PROBLEM = Problem([0.2, 0.55, 0.4, 0.8, 0.5, 0.0, 1.0], 0.45)
