@@ -1,11 +1,11 @@
-# make paper | test | check | bench: each sets up .venv when it is missing or out of date.
+# make paper | test | check | bench | docs: each sets up .venv when it is missing or out of date.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 INPUTS := pyproject.toml constraints.txt
 
-.PHONY: paper test check bench clean
+.PHONY: paper test check bench docs clean
 
 paper: $(VENV)/.paper
 	$(BIN)/cutline paper
@@ -22,8 +22,12 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
 
+docs: $(VENV)/.dev
+	$(BIN)/sphinx-build --quiet --fail-on-warning docs docs/_build
+	@echo "open docs/_build/index.html"
+
 clean:
-	rm -rf $(VENV) paper-results
+	rm -rf $(VENV) paper-results docs/_build
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Cutline needs Python 3.11 or newer; set PYTHON=python3.12, say") if sys.version_info < (3, 11) else None'

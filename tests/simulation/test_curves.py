@@ -35,6 +35,13 @@ def test_a_single_run_has_a_mean_and_no_standard_error() -> None:
     assert single.standard_error.shape == (2, 2)
 
 
+def test_the_probability_of_any_error_is_the_share_of_runs_with_one() -> None:
+    assert curves().any_error.tolist() == [[0.75, 0.25], [1.0, 0.75]]
+    want = [[stats.sem([0, 1, 1, 1]), stats.sem([0, 0, 1, 0])], [0.0, stats.sem([1, 0, 1, 1])]]
+    np.testing.assert_allclose(curves().any_error_standard_error, want, rtol=1e-12)
+    assert np.isnan(curves(1).any_error_standard_error).all()
+
+
 @pytest.mark.parametrize(("policy", "row"), [("LSA(1.35)", 0), ("lsa", 0), (LSA(), 0), ("APT(.05)", 1), (APT(0.05), 1)])
 def test_a_policy_is_found_however_it_is_named(policy: str, row: int) -> None:
     assert curves().row(policy) == row

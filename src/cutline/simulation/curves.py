@@ -69,6 +69,19 @@ class RegretCurves:
         deviation: NDArray[np.float64] = np.std(self.errors, axis=2, ddof=1, dtype=np.float64)
         return deviation / math.sqrt(self.runs)
 
+    @property
+    def any_error(self) -> NDArray[np.float64]:
+        """The probability that any arm is on the wrong side, as the share of runs where one is, shape (P, B)."""
+        share: NDArray[np.float64] = np.mean(self.errors > 0, axis=2)
+        return share
+
+    @property
+    def any_error_standard_error(self) -> NDArray[np.float64]:
+        """The standard error of ``any_error``, shape (P, B): sqrt(p (1 - p) / (R - 1)); NaN for a single run."""
+        if self.runs == 1:
+            return np.full(self.errors.shape[:2], math.nan)
+        return np.sqrt(self.any_error * (1.0 - self.any_error) / (self.runs - 1))
+
     def row(self, policy: str | Policy) -> int:
         """Return the place of a policy on the first axis; raise NotFoundError if it is not there."""
         name = str(policy) if str(policy) in self.policies else str(parse(str(policy)))
