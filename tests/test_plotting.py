@@ -12,7 +12,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from cutline.errors import InvalidInputError, MissingDependencyError
-from cutline.plotting import BUDGET, REGRET, figure_bytes, regret_figure, require_drawable, save_figure
+from cutline.plotting import figure_bytes, regret_figure, require_drawable, save_figure
+from cutline.plotting.figure import BUDGET, REGRET
 from cutline.problem import Problem
 from cutline.simulation.curves import RegretCurves
 
@@ -262,6 +263,20 @@ def test_another_ending_or_no_place_to_write_is_refused(tmp_path: Path) -> None:
         require_drawable(tmp_path / "folder.svg")
     require_drawable(tmp_path / "new" / "x.svg")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.svg"]
+
+
+@pytest.mark.parametrize("ending", [".svg", ".png"])
+def test_curves_draw_themselves_as_a_panel_of_their_own(tmp_path: Path, ending: str) -> None:
+    drawn = falling(("LSA(1.35)", "Uniform"))
+    want = figure_bytes(regret_figure({"Two": drawn}), ending)
+    assert figure_bytes(drawn.plot(title="Two"), ending) == want
+    assert drawn.plot(tmp_path / f"two{ending}", title="Two").axes[0].get_title() == "Two"
+    assert (tmp_path / f"two{ending}").read_bytes() == want
+
+
+def test_curves_are_not_drawn_into_a_file_that_has_another_ending(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"two\.gif: a figure's name must end in one of \.svg, \.png, \.pdf$"):
+        falling(("LSA(1.35)",)).plot(tmp_path / "two.gif")
 
 
 def test_no_panels_are_refused() -> None:

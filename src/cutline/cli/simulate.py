@@ -87,10 +87,8 @@ def command(  # noqa: PLR0913 - one parameter an option
         curves = simulate(problem, policies, budgets, runs=runs, seed=seed, streams=streams, executor=executor)
     click.echo({"table": _table, "csv": _csv, "json": _json}[form](curves), nl=False)
     if plot:
-        from cutline.plotting import regret_figure, save_figure
-
-        title = f"{problem.arms:,} {'arm' if problem.arms == 1 else 'arms'}, threshold {problem.threshold:g}"
-        save_figure(regret_figure({title: curves}), plot)
+        arms = "arm" if problem.arms == 1 else "arms"
+        curves.plot(plot, title=f"{problem.arms:,} {arms}, threshold {problem.threshold:g}")
 
 
 def _problem(means: list[float] | None, means_file: str | None, column: str | None, threshold: float) -> "Problem":

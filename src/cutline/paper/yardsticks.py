@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.paper.setups import OURS
-from cutline.plotting import STANDARD_ERRORS
+from cutline.plotting.figure import STANDARD_ERRORS
 from cutline.policies.oracle import RatioOracle
 from cutline.problem import Problem
 from cutline.simulation.curves import RegretCurves

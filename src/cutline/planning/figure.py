@@ -6,7 +6,8 @@ import numpy as np
 
 from cutline.errors import InvalidInputError
 from cutline.planning.planner import Plan
-from cutline.plotting import BUDGET, STANDARD_ERRORS, figure_style
+from cutline.plotting.figure import BUDGET, STANDARD_ERRORS
+from cutline.plotting.saving import figure_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ import platform
 import zipfile
 import zlib
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from cutline.files import whole_file
 from cutline.policies import Policy, parse
 from cutline.problem import Problem
 from cutline.simulation.statistics import Comparison, paired_t_test
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLUMNS = ("policy", "budget", "runs", "mean_errors", "standard_error")
 
@@ -129,6 +132,21 @@ class RegretCurves:
         elif target is not None:
             target.write(text.getvalue())
         return text.getvalue()
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, title: str = "") -> "Figure":
+        """Return a figure of the regret over the budgets, and write it to a path if one is given: .svg, .png or .pdf.
+
+        ``plotting.regret_figure`` says what is drawn, and draws several curves side by side. Raises InvalidInputError
+        for another ending or a file that cannot be written, MissingDependencyError without matplotlib.
+        """
+        from cutline.plotting import regret_figure, require_drawable, save_figure
+
+        if path is not None:
+            require_drawable(path)
+        figure = regret_figure({title: self})
+        if path is not None:
+            save_figure(figure, path)
+        return figure
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file (numpy's npz) that ``load`` reads; raise InvalidInputError if it cannot."""

@@ -1,36 +1,22 @@
-"""Figures from regret curves: aggregate regret over the budget, on a logarithmic axis (paper, Figures 1 to 3).
+"""Draws regret curves: aggregate regret over the budget, on a logarithmic axis (paper, Figures 1 to 3)."""
 
-Figures are made without pyplot, so nothing global changes and no window opens. matplotlib is imported when the
-first figure is made; it comes with ``pip install "cutline[plot]"``.
-"""
-
-import io
 import math
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.errors import CutlineError, InvalidInputError, MissingDependencyError
-from cutline.files import require_writable, whole_file
+from cutline.errors import CutlineError, InvalidInputError
+from cutline.plotting.saving import figure_style
 from cutline.policies import parse
 from cutline.policies.lsa import LSA
-from cutline.simulation.curves import RegretCurves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_METADATA: dict[str, dict[str, Any]] = {  # no dates and no versions: the same curves give the same bytes
-    ".svg": {"Date": None, "Creator": "cutline"},
-    ".png": {"Software": None},
-    ".pdf": {"CreationDate": None, "Creator": "cutline", "Producer": "cutline"},
-}
 REGRET = "aggregate regret (expected wrong arms)"
 BUDGET = "budget T (pulls)"
 STANDARD_ERRORS = 1.96
@@ -42,18 +28,30 @@ _GREYS = ("#4d4d4d", "#8c8c8c")
 _HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _MARKERS = ("s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h", "d")
 _DASHES = ((0, (5, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)), (0, (1, 1)))
-_STYLE = {
-    "font.size": 10.0,
-    "axes.titlesize": 11.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.7,
-    "legend.frameon": False,
-    "savefig.dpi": 160.0,
-    "svg.hashsalt": "cutline",
-}
+
+
+class Curves(Protocol):
+    """What is drawn, such as RegretCurves: mean errors of P policies at B budgets over so many runs."""
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """Their names, P."""
+
+    @property
+    def budgets(self) -> NDArray[np.int64]:
+        """Pulls in all, increasing, shape (B,)."""
+
+    @property
+    def runs(self) -> int:
+        """How many runs the means are of."""
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Mean errors, shape (P, B)."""
+
+    @property
+    def standard_error(self) -> NDArray[np.float64]:
+        """Standard errors of the means, shape (P, B)."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class _Pen:
     order: float
 
 
-def regret_figure(panels: Mapping[str, RegretCurves]) -> "Figure":
+def regret_figure(panels: Mapping[str, Curves]) -> "Figure":
     """Return a figure with one panel for each entry, side by side: title -> curves.
 
     Regret is drawn over the budget on a logarithmic axis, with a band of 1.96 standard errors to either side where
@@ -103,47 +101,6 @@ def regret_figure(panels: Mapping[str, RegretCurves]) -> "Figure":
     return figure
 
 
-def figure_bytes(figure: "Figure", ending: str) -> bytes:
-    """Return a figure as the content of a file with this ending; figures of the same curves give the same bytes."""
-    content = io.BytesIO()
-    with figure_style():
-        figure.savefig(content, format=ending[1:], metadata=_METADATA[ending])
-    return content.getvalue()
-
-
-def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
-    """Write a figure as its file's ending says: .svg, .png or .pdf.
-
-    Raises InvalidInputError for another ending and where the file cannot be written.
-    """
-    content = figure_bytes(figure, _ending(path))
-    with whole_file(path, "wb") as file:
-        file.write(content)
-
-
-def require_drawable(path: str | os.PathLike[str]) -> None:
-    """Raise now what drawing into this file would raise later: for its ending, its folder, or matplotlib missing."""
-    _ending(path)
-    figure_style()
-    require_writable(path)
-
-
-def _ending(path: str | os.PathLike[str]) -> str:
-    ending = Path(path).suffix.lower()
-    if ending not in _METADATA:
-        raise InvalidInputError(f"{os.fspath(path)}: a figure's name must end in one of {', '.join(_METADATA)}")
-    return ending
-
-
-def figure_style() -> AbstractContextManager[None]:
-    """Return the settings to draw and save with, whatever the user's own matplotlib settings are."""
-    try:
-        from matplotlib import style
-    except ImportError:
-        raise MissingDependencyError('figures need matplotlib; get it with pip install "cutline[plot]"') from None
-    return style.context(["default", _STYLE])
-
-
 def _pens(names: Sequence[str]) -> dict[str, _Pen]:
     yardsticks = [name for name in names if _is_yardstick(name)]
     others = [name for name in names if name not in yardsticks and name != _DEFAULT]
@@ -177,7 +134,7 @@ def _shade(color: str, place: int, count: int) -> str:
     return "#" + "".join(f"{round(value + (target - value) * abs(mix)):02x}" for value in channels)
 
 
-def _draw_curves(axes: "Axes", curves: RegretCurves, pens: Mapping[str, _Pen]) -> None:
+def _draw_curves(axes: "Axes", curves: Curves, pens: Mapping[str, _Pen]) -> None:
     mean, half = curves.mean, STANDARD_ERRORS * curves.standard_error
     every = max(1, curves.budgets.size // 6)
     for row, name in enumerate(curves.policies):
@@ -204,7 +161,7 @@ def _draw_curves(axes: "Axes", curves: RegretCurves, pens: Mapping[str, _Pen]) -
     _budget_axis(axes, curves.budgets)
 
 
-def _draw_points(axes: "Axes", curves: RegretCurves, pens: Mapping[str, _Pen]) -> None:
+def _draw_points(axes: "Axes", curves: Curves, pens: Mapping[str, _Pen]) -> None:
     mean, half = curves.mean, STANDARD_ERRORS * curves.standard_error
     for row, name in enumerate(curves.policies):
         pen = pens[name]
