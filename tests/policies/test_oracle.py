@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from cutline.errors import InvalidInputError
@@ -119,7 +119,6 @@ def test_evidence_against_a_mean_that_was_replaced_by_0_or_1_is_that_of_the_repl
     assert index(RatioOracle(0), 0.1, 0.7, 5, 5) == pytest.approx(2.5 * math.log(10), rel=1e-9)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_ceilings_are_no_less_than_any_index_inside_a_block(data):
     threshold = data.draw(st.sampled_from([0.5, 0.3, 0.123456789, 0.9]))

@@ -5,7 +5,7 @@ import itertools
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import optimize
 
 from cutline.errors import InvalidInputError
@@ -95,7 +95,6 @@ def least_by_dynamic_programming(gaps, budget, c):
     return best
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(GAPS, min_size=1, max_size=6), CONSTANTS)
 def test_the_integer_program_agrees_with_dynamic_programming(gaps, c):
     expected = least_by_dynamic_programming(gaps, 40, c)
@@ -134,7 +133,6 @@ def test_a_large_integer_program_is_optimal_pull_by_pull(kind):
     assert certificate(gaps, pulls, 2.0) > 1 + 1e-9
 
 
-@settings(max_examples=200, deadline=None)
 @given(GAP_LISTS, CONSTANTS, st.integers(0, 10**9))
 def test_the_integer_program_lies_between_two_continuous_ones(gaps, c, extra):
     budget = len(gaps) + extra
@@ -144,14 +142,12 @@ def test_the_integer_program_lies_between_two_continuous_ones(gaps, c, extra):
     assert middle <= high * (1 + 1e-13)
 
 
-@settings(max_examples=100, deadline=None)
 @given(GAP_LISTS, CONSTANTS, CONSTANTS, st.floats(0, 1e9))
 def test_another_constant_is_another_budget(gaps, c, other, budget):
     there = continuous_program(gaps, equivalent_budget(budget, c, other), other)
     assert continuous_program(gaps, budget, c) == pytest.approx(there, rel=1e-12, abs=1e-300)
 
 
-@settings(max_examples=100, deadline=None)
 @given(GAP_LISTS, CONSTANTS, st.floats(0, 1e6))
 def test_at_the_optimum_every_arm_stands_at_the_level_or_higher(gaps, c, budget):
     if not any(gaps):

@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from cutline.errors import InvalidInputError
 from cutline.theory.allocation import continuous_program, integer_allocation
@@ -83,7 +83,6 @@ def test_the_constant_of_theorem_1_for_the_alpha_of_the_experiments():
     assert log_upper_bound_constant(1e-4) == pytest.approx(math.log(9.3) + (2.1e-4 - math.log(1e-4) - 0.5) / 4e-4)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.one_of(st.floats(1e-9, 0.5), st.sampled_from([0.1, 0.5, 1e-9])), min_size=1, max_size=10),
     st.sampled_from([*ALPHAS, 30.0]),
@@ -99,7 +98,6 @@ def test_lambda_i_solves_p_2_alpha_of_the_clipped_gaps(gaps, alpha, more):
     assert value == pytest.approx(continuous_program(clipped, reduced, 2 * alpha), rel=1e-6, abs=1e-250)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(1e-9, 0.5), min_size=1, max_size=10), st.floats(1, 1e7))
 def test_the_bound_with_alpha_one_twentieth_matches_theorem_2_up_to_constants(gaps, more):
     budget = 801 * len(gaps) * more
@@ -135,7 +133,6 @@ def test_a_lower_bound_with_a_smaller_constant_would_be_wrong():
     assert 0.25 * continuous_program(gaps, more * 4, 1.0) > regret
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(1e-3, 0.5), min_size=1, max_size=8), st.integers(1, 2000))
 def test_the_best_fixed_pulls_keep_the_promise_of_the_algorithm_that_knows_the_gaps(gaps, more):
     budget = len(gaps) * more

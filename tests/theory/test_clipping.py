@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from cutline.errors import InvalidInputError
 from cutline.theory.allocation import (
@@ -88,7 +88,6 @@ def test_the_rise_above_the_last_step_is_right_to_14_digits_however_small_it_is(
     assert found == pytest.approx(precise_height(growth, slope, rest), rel=1e-14, abs=0.0)
 
 
-@settings(max_examples=200, deadline=None)
 @given(GAP_LISTS, CONSTANTS, st.floats(1, 1e8))
 def test_the_clipped_allocation_is_the_optimum_of_p_c_for_the_clipped_gaps(gaps, c, more):
     budget = len(gaps) * more
@@ -102,7 +101,6 @@ def test_the_clipped_allocation_is_the_optimum_of_p_c_for_the_clipped_gaps(gaps,
     )
 
 
-@settings(max_examples=200, deadline=None)
 @given(GAP_LISTS, CONSTANTS, st.floats(1, 1e8))
 def test_clipping_costs_a_factor_of_exp_c_at_most(gaps, c, more):
     budget = len(gaps) * more

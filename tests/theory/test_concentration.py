@@ -7,7 +7,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from cutline.errors import InvalidInputError
@@ -98,7 +98,6 @@ def test_the_variable_confidence_level_bound_covers_by_simulation_and_a_narrower
     assert left_narrow > least_and_most(runs, promised)[1]
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.floats(1e-12, 0.999), st.floats(0.01, 50))
 def test_the_a_for_a_wanted_failure_gives_that_failure(failure, b):
     a = variable_confidence_a(failure, b)
@@ -142,7 +141,6 @@ def test_no_event_tells_two_close_distributions_apart(gap):
         assert (low * np.log(low / high)).sum() == pytest.approx(divergence, rel=1e-11)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.floats(1e-6, 1 - 1e-6), st.one_of(st.floats(-0.5, 0.5), st.floats(-1e-8, 1e-8)))
 def test_the_divergence_of_two_bernoulli_arms_agrees_with_60_digits(p, shift):
     q = p + shift

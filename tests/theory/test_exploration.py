@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from cutline.errors import InvalidInputError
@@ -29,7 +29,6 @@ GAPS = [0.4, 0.3, 0.2, 0.05, 1e-6]
 ALPHAS = st.sampled_from([0.05, 0.7, 1.35, 8.0])
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=60), st.sampled_from([0.5, 0.3, 1 / 3]), ALPHAS)
 def test_xi_is_alpha_t_gap_squared_and_half_the_logarithm_of_t(rewards, threshold, alpha):
     gaps = [abs(sum(rewards[:t]) / t - threshold) for t in range(1, len(rewards) + 1)]
@@ -43,7 +42,6 @@ def test_records_with_equal_xi_on_paper_get_equal_numbers():
     assert above == below  # 3 of 5 and 1 of 5 are as far from 2 of 5
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.floats(0.05, 2.0), st.sampled_from([0.5, 0.3]), ALPHAS, st.integers(0, 2**32))
 def test_tau_is_the_first_passage_and_never_beyond_its_limit(level, threshold, alpha, seed):
     length = math.floor(exploration_time_limit(level))
@@ -106,7 +104,6 @@ def test_the_taus_fit_into_the_budget_as_often_as_lemma_8_says():
     assert (total <= budget / 140).sum() < stats.binom.ppf(1e-6, runs, promise)  # the control
 
 
-@settings(max_examples=100, deadline=None)
 @given(ALPHAS, st.floats(-10, 10))
 def test_quality_and_shortfall_are_inverse_to_each_other(alpha, quality):
     shortfall = quality_to_shortfall(quality, alpha)
