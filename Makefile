@@ -1,17 +1,24 @@
-# make paper | test | check | bench | docs: each sets up .venv when it is missing or out of date.
+# make paper | quick | test | nightly | check | bench | docs: each sets up .venv when it is missing or out of date.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
+PYTEST := $(BIN)/pytest --numprocesses=logical --maxprocesses=4 --dist=worksteal
 INPUTS := pyproject.toml constraints.txt
 
-.PHONY: paper test check bench docs clean
+.PHONY: paper quick test nightly check bench docs clean
 
 paper: $(VENV)/.paper
 	$(BIN)/cutline paper
 
+quick: $(VENV)/.dev
+	$(PYTEST) -m "not (process or postgres or docs or compile or slow)"
+
 test: $(VENV)/.dev
-	$(BIN)/pytest
+	$(PYTEST)
+
+nightly: $(VENV)/.dev
+	$(PYTEST) -m hypothesis --hypothesis-profile=nightly
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

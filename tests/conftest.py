@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis profiles, signals at their defaults, and processes that end with their test."""
+"""What all tests share: hypothesis profiles, marks that fixtures imply, signals, and processes that end in time."""
 
 import os
 import subprocess
@@ -12,11 +12,19 @@ import surroundings
 
 settings.register_profile("compiled", derandomize=True, deadline=None, database=None, max_examples=100)
 settings.register_profile("uncompiled", settings.get_profile("compiled"), max_examples=10)
+settings.register_profile("nightly", derandomize=False, deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("uncompiled" if os.environ.get("NUMBA_DISABLE_JIT") == "1" else "compiled")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "kernel: runs once more with NUMBA_DISABLE_JIT=1")
+MARK_OF_FIXTURE = {"start_process": "process", "postgres_server": "postgres"}
+"""A test that uses such a fixture, directly or through others, has this mark."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for fixture in MARK_OF_FIXTURE.keys() & getattr(item, "fixturenames", ()):
+            item.add_marker(MARK_OF_FIXTURE[fixture])
 
 
 @pytest.fixture

@@ -170,6 +170,7 @@ def copied(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.compile
 def test_a_second_process_loads_what_the_first_compiled_until_the_index_changes(copied: Path) -> None:
     first = answer(run(copied))
     assert str(first["file"]).startswith(str(copied))
@@ -259,6 +260,7 @@ print(json.dumps({"answer": answer, "hits": sum(difference.stats.cache_hits.valu
 """
 
 
+@pytest.mark.compile
 def test_a_kernel_is_compiled_anew_when_fields_of_a_tuple_that_it_takes_are_swapped(tmp_path: Path) -> None:
     fields = ["first: float", "second: float"]
     for order, hits in ((fields, 0), (fields, 1), (fields[::-1], 0)):
@@ -276,6 +278,7 @@ def with_zeros_in_the_middle(content: bytes) -> bytes:
     return content[:third] + bytes(third) + content[2 * third :]
 
 
+@pytest.mark.compile
 @pytest.mark.parametrize("damage", [lambda content: b"", half, with_zeros_in_the_middle, lambda content: b"x" * 5000])
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 def test_a_kernel_is_compiled_anew_where_a_file_of_the_cache_is_damaged(
@@ -297,6 +300,7 @@ print(json.dumps({"answer": answer, "hits": sum(step.stats.cache_hits.values())}
 """
 
 
+@pytest.mark.compile
 def test_machine_code_under_another_ones_name_is_not_run(small: Path) -> None:
     """As where two processes compiled one kernel for two types at the same time."""
     assert answer(run(small, TWO_KINDS)) == {"answer": [10.0, 10.0], "hits": 0}
@@ -318,6 +322,7 @@ builtins.open = lambda path, *args, **named: Disk(path, "w") if ".nb" in str(pat
 """
 
 
+@pytest.mark.compile
 def test_a_file_that_could_not_be_written_whole_is_not_there(small: Path) -> None:
     for _ in range(2):
         assert answer(run(small, CUT_SHORT + SMALL_PROGRAM)) == {"answer": 10.0, "hits": 0}
@@ -325,6 +330,7 @@ def test_a_file_that_could_not_be_written_whole_is_not_there(small: Path) -> Non
     assert answer(run(small, SMALL_PROGRAM)) == {"answer": 10.0, "hits": 0}
 
 
+@pytest.mark.compile
 def test_two_processes_may_compile_the_same_kernel_at_the_same_time(small: Path) -> None:
     together = [run(small, SMALL_PROGRAM) for _ in range(2)]
     assert [answer(process)["answer"] for process in together] == [10.0, 10.0]
@@ -346,6 +352,7 @@ caching.IndexDataCacheFile._open_for_write = refuse
 """
 
 
+@pytest.mark.compile
 @pytest.mark.parametrize("trouble", [NOWHERE, FULL], ids=["no folder to write to", "a full disk"])
 def test_without_a_place_for_the_cache_it_is_compiled_in_every_process(small: Path, trouble: str) -> None:
     for _ in range(2):
@@ -353,12 +360,14 @@ def test_without_a_place_for_the_cache_it_is_compiled_in_every_process(small: Pa
     assert not list(small.rglob("*.nb?"))
 
 
+@pytest.mark.compile
 def test_the_cache_goes_where_numba_is_told_to_put_it(small: Path) -> None:
     where = {"NUMBA_CACHE_DIR": str(small / "cache")}
     assert [answer(run(small, SMALL_PROGRAM, **where))["hits"] for _ in range(2)] == [0, 1]
     assert len(list((small / "cache").rglob("*.nbi"))) == len(list(small.rglob("*.nbi"))) == 1
 
 
+@pytest.mark.compile
 def test_this_process_has_the_fingerprint_that_any_process_computes(tmp_path: Path) -> None:
     other = answer(run(tmp_path))
     assert other["fingerprint"] == stepping_kernel(Uniform)._cache._fingerprint

@@ -12,6 +12,8 @@ import pytest
 import documents
 from surroundings import PATIENCE
 
+pytestmark = pytest.mark.docs
+
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SCRIPT = Path(documents.__file__)

@@ -19,18 +19,24 @@ def packages_after(program: str) -> set[str]:
     return set(done.stdout.split()) - sys.stdlib_module_names - {"__main__"}
 
 
-AT_START = packages_after("")
+@pytest.fixture(scope="module")
+def at_start() -> set[str]:
+    """What Python loads without any program."""
+    return packages_after("")
 
 
-def test_importing_cutline_imports_no_other_package_and_not_even_numpy() -> None:
-    assert packages_after("import cutline; cutline.__version__; dir(cutline)") - AT_START == {"cutline"}
+@pytest.mark.process
+def test_importing_cutline_imports_no_other_package_and_not_even_numpy(at_start: set[str]) -> None:
+    assert packages_after("import cutline; cutline.__version__; dir(cutline)") - at_start == {"cutline"}
 
 
-def test_naming_policies_and_problems_imports_numpy_and_no_compiler() -> None:
+@pytest.mark.process
+def test_naming_policies_and_problems_imports_numpy_and_no_compiler(at_start: set[str]) -> None:
     program = "from cutline import Problem, parse; parse('LSA'); Problem([0.2, 0.7]).hardness"
-    assert packages_after(program) - AT_START == {"cutline", "numpy"}
+    assert packages_after(program) - at_start == {"cutline", "numpy"}
 
 
+@pytest.mark.process
 def test_the_check_would_notice_the_compiler() -> None:
     assert {"numba", "llvmlite"} <= packages_after("from cutline import simulate")
 

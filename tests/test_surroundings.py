@@ -9,6 +9,8 @@ import pytest
 
 from surroundings import PATIENCE, STOPPERS, default_signals, processes
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def in_the_background() -> Iterator[None]:

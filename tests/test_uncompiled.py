@@ -6,7 +6,11 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pytest
+
 from surroundings import PATIENCE
+
+pytestmark = pytest.mark.process
 
 TESTS = Path(__file__).parent
 

@@ -10,20 +10,21 @@ import pytest
 
 import postgres
 
-_MISSING = pytest.StashKey[bool]()
+_MISSING = "no PostgreSQL on this machine"
 _schemas = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
-def postgres_server(pytestconfig: pytest.Config) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """The url of a PostgreSQL database for the whole session."""
     given = os.environ.get(postgres.WHERE)
     if given:
         yield given
     elif postgres.binaries() is None and os.environ.get("CUTLINE_NOTHING_SKIPPED") != "1":
-        pytestconfig.stash[_MISSING] = True
-        pytest.skip("no PostgreSQL on this machine")
+        pytest.skip(_MISSING)
     else:
+        for name in [name for name in os.environ if name.startswith("PG")]:
+            del os.environ[name]  # they speak of another server than the one that is started here
         with postgres.server() as url:
             yield url
 
@@ -39,8 +40,8 @@ def postgresql(postgres_server: str) -> Iterator[str]:
         connection.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if config.stash.get(_MISSING, False):
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if any(_MISSING in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())):
         terminalreporter.write_line(
             f"Campaigns were not tested on PostgreSQL: there is none here. Install it, or set {postgres.WHERE}.",
             yellow=True,

@@ -88,6 +88,7 @@ def test_a_full_disk_is_an_error_in_one_line_and_leaves_the_database_as_before(
         audit(campaign)
 
 
+@pytest.mark.process
 def test_a_full_disk_lets_no_command_say_more_than_one_line(postgresql: str, tmp_path: Path) -> None:
     """In a process of its own: what a library logs counts."""
     arms_file = tmp_path / "arms.txt"

@@ -137,6 +137,7 @@ for use in (
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("in_use", [True, False])
 def test_a_read_only_file_is_an_error_and_stays_as_before(in_use: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="cutline-read-only-") as name:

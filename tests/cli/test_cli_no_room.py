@@ -13,6 +13,8 @@ import pytest
 from cutline.campaign.campaign import Campaign, campaigns
 from ledger import dump
 
+pytestmark = pytest.mark.process
+
 Run = Callable[..., Any]
 
 NEW = ("--threshold", "0.5", "--budget", "10")

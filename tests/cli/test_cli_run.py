@@ -237,6 +237,7 @@ def test_two_runs_share_a_campaign(start: Run) -> None:
         assert b"budget spent: spent 12 of 12, in flight 0, left 0" in err
 
 
+@pytest.mark.process
 def test_a_terminal_sees_a_bar_the_numbers_and_the_arms_nearest_to_the_line(tmp_path: Path) -> None:
     import pty
 

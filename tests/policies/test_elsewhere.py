@@ -13,6 +13,7 @@ import pytest
 import cutline
 from cutline import NotFoundError, parse, policies
 from cutline.policies import available, unusable
+from surroundings import PATIENCE
 
 WHOLE = '''
 """A policy of a user."""
@@ -174,9 +175,10 @@ def cutline_with(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[
     """Run the command line with the packages in a folder."""
     settings = {**os.environ, "PYTHONPATH": str(folder)}
     command = [sys.executable, "-m", "cutline", *arguments]
-    return subprocess.run(command, env=settings, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env=settings, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
+@pytest.mark.process
 def test_the_command_line_names_a_broken_policy_beside_those_that_work(tmp_path: Path) -> None:
     write_package(tmp_path, "import nothing_like_it")
     listed = cutline_with(tmp_path, "policies")
@@ -199,13 +201,14 @@ print(json.dumps([curves.errors.tolist(), sum(stats.cache_hits.values())]))
 """
 
 
+@pytest.mark.compile
 def test_kernels_of_a_policy_from_elsewhere_are_cached_until_what_its_index_reaches_changes(tmp_path: Path) -> None:
     write_package(tmp_path, WHOLE)
 
     def play() -> tuple[list[list[int]], int]:
         settings = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
         command = [sys.executable, "-B", "-c", PROGRAM]
-        done = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=120, check=True)
+        done = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=PATIENCE, check=True)
         errors, hits = json.loads(done.stdout)
         return errors, hits
 
@@ -218,6 +221,7 @@ def test_kernels_of_a_policy_from_elsewhere_are_cached_until_what_its_index_reac
     assert changed[0] != first[0]
 
 
+@pytest.mark.process
 def test_a_policy_is_also_found_by_its_file_among_those_of_cutline(tmp_path: Path) -> None:
     shutil.copytree(Path(cutline.__file__).parent, tmp_path / "cutline", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "cutline" / "policies" / "mine.py").write_text(WHOLE, encoding="utf-8")

@@ -22,6 +22,8 @@ from cutline.cluster import cluster, threads_of
 from cutline.errors import InvalidInputError, MissingDependencyError
 from surroundings import PATIENCE
 
+pytestmark = pytest.mark.process
+
 simulate_module = sys.modules["cutline.simulation.simulate"]
 
 NARROW = Problem([0.1, 0.35, 0.55, 0.5, 0.8], 0.45)

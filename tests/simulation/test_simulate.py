@@ -94,6 +94,7 @@ def test_the_answer_does_not_depend_on_jobs_or_chunks(
     assert same(simulate(PROBLEM, POLICIES, BUDGETS, runs=30, seed=5, executor=jobs), usual)
 
 
+@pytest.mark.process
 def test_the_answer_is_the_same_from_a_pool_of_processes_or_threads_that_stays_open(
     usual: RegretCurves, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -196,6 +196,7 @@ print([cutline.simulate(problem, name, [500], runs=40, executor=1).errors[0].tol
 """
 
 
+@pytest.mark.compile
 def test_kernels_cached_by_separate_processes_do_not_mix_in_one(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 
