@@ -65,7 +65,8 @@ class Database:
 
     def before_fork(self) -> None:
         """Close what is idle: SQLite takes connections that a child inherits for connections with locks."""
-        if self.is_sqlite and not self.has_one_connection:
+        pool = self.engine.pool
+        if self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() == 0:
             self.engine.dispose()
 
     def after_fork_in_child(self) -> None:
@@ -73,7 +74,7 @@ class Database:
         pool = self.engine.pool
         if self.has_one_connection:
             self.refusal = "a campaign in memory stays in the process that made it; keep it in a file to share it"
-        elif self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() + pool.checkedin() > 0:
+        elif self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() > 0:
             self.refusal = (
                 "this process was forked while another thread used the database, which SQLite does not survive; "
                 "start it by spawn or forkserver"

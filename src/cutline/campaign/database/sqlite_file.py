@@ -11,6 +11,7 @@ import os
 import sqlite3
 import stat
 import threading
+import time
 from contextlib import suppress
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -22,12 +23,24 @@ from cutline.passwords import hide_passwords
 PATIENCE = 60.0
 """Seconds that a transaction waits for its turn before it gives up."""
 
+_CLOSING = 1.0
+"""Seconds that a file may be without file-shm and still have content in file-wal, because it is being closed."""
+
 State: TypeAlias = tuple[int, ...]
-"""What changes with the content of the file."""
+"""How a file is to be read: straight, as long as this stays the same, but for two values."""
+
+_OPEN: State = (1,)
+"""Somebody has the database open, and it is read through the log."""
+
+_UNFINISHED: State = (2,)
+"""The log, or the journal, holds what is not in the file."""
 
 
 class SqliteFile:
-    """The file of a database at ``path``, without symbolic links; ``label`` names it in messages."""
+    """The file of a database at ``path``, without symbolic links; ``label`` names it in messages.
+
+    ``is_made`` says that this object has made it.
+    """
 
     def __init__(self, path: str, label: str, make: bool) -> None:
         """Make the file if there is none and ``make`` is True.
@@ -36,7 +49,7 @@ class SqliteFile:
         """
         self.path = os.path.realpath(path)
         self._label = label
-        self._made = False
+        self.is_made = False
         self._read = threading.local()
         try:
             if make:
@@ -56,7 +69,7 @@ class SqliteFile:
             raise StoreError(f"{self._label}: there is no folder {hide_passwords(folder, folder)}")
         with suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-            self._made = True
+            self.is_made = True
 
     def is_the_same(self) -> bool:
         """Tell whether the path still leads to the file that was found, or made, in the beginning."""
@@ -65,9 +78,9 @@ class SqliteFile:
         except OSError:
             return False
 
-    def remove_if_made(self) -> None:
-        """Remove the file if this object has made it; it must be empty, and others kept from writing to it."""
-        if self._made and self.is_the_same():
+    def remove(self) -> None:
+        """Remove the file, if it is still the same."""
+        if self.is_the_same():
             os.unlink(self.path)
 
     def what_forbids_writing(self) -> str | None:
@@ -80,32 +93,39 @@ class SqliteFile:
 
     def connect_to_read(self) -> sqlite3.Connection:
         """Open the file so that nothing is written, neither to it nor beside it; see ``has_changed``."""
-        self._read.state = None
-        if os.path.exists(self.path + "-shm"):
-            options = "mode=ro&readonly_shm=1"
-        elif self._has("-journal"):
-            options = "mode=ro"
-        elif self._has("-wal"):
-            raise StoreError(
-                f"{self._label}: not closed properly; let a user who may write it, and its folder, open it once"
-            )
-        else:
-            self._read.state = self._state()
-            options = "mode=ro&immutable=1"
-        uri = f"file:{quote(os.fsencode(self.path))}?{options}"
+        deadline = time.monotonic() + _CLOSING
+        while (state := self._state()) == _UNFINISHED:
+            self._read.state = state
+            if time.monotonic() > deadline:
+                raise StoreError(
+                    f"{self._label}: not closed properly; let a user who may write it, and its folder, open it once"
+                )
+            time.sleep(0.01)
+        self._read.state = state
+        options = "readonly_shm=1" if state == _OPEN else "immutable=1"
+        uri = f"file:{quote(os.fsencode(self.path))}?mode=ro&{options}"
         return sqlite3.connect(uri, timeout=PATIENCE, check_same_thread=False, uri=True)
 
-    def has_changed(self) -> bool:
-        """Tell whether what this thread has read, with ``connect_to_read``, may be a mixture of two states."""
-        return self._read.state is not None and self._read.state != self._state()
+    def has_changed(self, failed: bool) -> bool:
+        """Tell whether this thread must read again what it has read with ``connect_to_read``, or ``failed`` to read.
+
+        What was read may be a mixture of two states of the file. A failure may come from the files beside it, if
+        somebody was just opening or closing the database.
+        """
+        state: State = self._read.state
+        return state != self._state() or (failed and state == _OPEN)
 
     def _state(self) -> State:
+        """Return what stays the same as long as nobody writes to the file itself."""
+        if os.path.exists(self.path + "-shm"):
+            return _OPEN
+        if self._has("-wal") or self._has("-journal"):
+            return _UNFINISHED
         try:
             found = os.stat(self.path)
         except OSError:
             return ()
-        beside = (self._has("-wal"), self._has("-journal"))
-        return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, *beside)
+        return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
     def _has(self, end: str) -> bool:
         """Tell whether there is a file of that ending with something in it."""

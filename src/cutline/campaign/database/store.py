@@ -24,6 +24,9 @@ from cutline.errors import NotFoundError, StoreError
 _DEADLOCK = "40P01"
 """PostgreSQL's code: it has ended one of two transactions that waited for each other, as a delete and a tell may."""
 
+_CHANGING = 10.0
+"""Seconds for which somebody who reads without locks tries again, because others are changing the file."""
+
 T = TypeVar("T")
 
 # psycopg logs what fails in the wake of an error, and Python writes that to standard error if nobody listens
@@ -81,10 +84,11 @@ class Store:
 
     def close(self) -> None:
         """Close all connections; a file that this store has made, and in which nothing came to be, is removed."""
-        if not self._has_tables and self._database.file is not None:
-            with suppress(StoreError), self._transaction(writing=True) as connection:
+        file = self._database.file
+        if file is not None and file.is_made and not self._has_tables:
+            with suppress(StoreError), self._transaction(writing=False) as connection:
                 if not inspect(connection).get_table_names():
-                    self._database.file.remove_if_made()
+                    file.remove()  # while this transaction keeps others from writing to it
         self.engine.dispose()
 
     def write(self, work: Callable[[Connection], T], pipelined: bool = False, safe: bool = True) -> T:
@@ -106,32 +110,40 @@ class Store:
                     raise StoreError(f"{self.label}: the database was busy for {PATIENCE:.0f} s; try again") from None
                 time.sleep(0.002)
                 continue
+            except StoreError:
+                self._require_file()  # else that is the reason
+                raise
             if not self._has_tables:
-                self._has_tables = True
+                self._require_file()
                 if self._database.file is not None:
                     self.engine.dispose()  # the next connection finds the tables, and sets WAL mode
+                self._has_tables = True
             return done
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Do ``work`` in a reading transaction and return what it returns."""
-        deadline = time.monotonic() + PATIENCE
+        if not self._database.read_only:
+            return self._read(work)
+        deadline = time.monotonic() + _CHANGING
         while True:
             try:
-                with self._transaction(writing=False) as connection:
-                    answer = work(connection)
+                answer = self._read(work)
             except StoreError:
-                if not self._was_changed():
+                if time.monotonic() > deadline or not self._must_read_again(failed=True):
                     raise
             else:
-                if not self._was_changed():
+                if not self._must_read_again():
                     return answer
-            if time.monotonic() > deadline:
-                raise StoreError(f"{self.label}: it was changed all the time, for {PATIENCE:.0f} s; try again")
+                if time.monotonic() > deadline:
+                    raise StoreError(f"{self.label}: it was changed all the time while it was read; try again")
 
-    def _was_changed(self) -> bool:
-        """Tell whether what has just been read must be read again; it has been read without a lock, then."""
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        with self._transaction(writing=False) as connection:
+            return work(connection)
+
+    def _must_read_again(self, failed: bool = False) -> bool:
         file = self._database.file
-        return file is not None and self._database.read_only and file.has_changed()
+        return file is not None and file.has_changed(failed)
 
     @contextmanager
     def _transaction(self, writing: bool, pipelined: bool = False, safe: bool = True) -> Iterator[Connection]:
@@ -169,10 +181,13 @@ class Store:
         """Make the tables, or change those of an older version."""
         from cutline.campaign.database import migrations
 
-        file = self._database.file
-        if file is not None and not file.is_the_same():
-            raise StoreError(f"{self.label}: whoever was making this database has given up meanwhile; try again")
         migrations.upgrade(connection, self.label)
+
+    def _require_file(self) -> None:
+        """Raise StoreError if the file was removed before its tables were made: what is written there, nobody finds."""
+        file = self._database.file
+        if file is not None and not self._has_tables and not file.is_the_same():
+            raise StoreError(f"{self.label}: whoever was making this database has given up meanwhile; try again")
 
 
 def _version(connection: Connection) -> str | None:
