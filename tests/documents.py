@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 _FENCE = re.compile(r"^```(.*)$")
-_SETUP = re.compile(r"^(#|git |make\b|cd |pip |python3? -m |\S+/pip |sudo |apt )")
+_SETUP = re.compile(r"^(#|git |make\b|cd |pip |python3? -m |\S+/(pip|uv) |sudo |apt )")
 _FILE = re.compile(r"[\w./-]+\.\w+")
 _PRINT = re.compile(r"^print\(")
 KINDS = ("python", "console", "sh", "text")

@@ -15,7 +15,7 @@ from surroundings import PATIENCE
 pytestmark = pytest.mark.docs
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SCRIPT = Path(documents.__file__)
 
 

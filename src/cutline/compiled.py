@@ -27,6 +27,9 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.errors import NumbaError
+
+from cutline.errors import InvalidInputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
@@ -126,6 +129,20 @@ def with_parameters(function: Callable[..., R], leading: int, inlined: bool = Fa
     if (leading, parameters) not in cases:
         raise TypeError(f"{function.__name__} takes {parameters} parameters; an index has at most 3")
     return (jit_inlined if inlined else jit_in_place)(cases[leading, parameters])
+
+
+@contextmanager
+def compiling(what: object) -> Iterator[None]:
+    """Raise InvalidInputError, on one line, in the place of what numba says of code that it cannot compile."""
+    try:
+        yield
+    except NumbaError as error:
+        lines = [line for line in str(error).splitlines() if line and not line.startswith("Failed in ")] or ["?"]
+        where = [line.rstrip(":") for line in lines[1:] if line.startswith("File ")]
+        cause = " in ".join([lines[0].rstrip(".:"), *where[:1]])
+        raise InvalidInputError(
+            f"{what} cannot be compiled: {cause}; it may use numbers, math, and plain functions that do so, too"
+        ) from error
 
 
 class _KernelFiles(IndexDataCacheFile):

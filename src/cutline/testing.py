@@ -4,9 +4,9 @@ In a test file of the package that has the policy::
 
     import pytest
     from cutline.testing import PolicyContract
-    from kl_lsa import KLLSA
+    from my_package import MyPolicy
 
-    @pytest.mark.parametrize("policy", [KLLSA])
+    @pytest.mark.parametrize("policy", [MyPolicy])
     class TestContract(PolicyContract):
         pass
 

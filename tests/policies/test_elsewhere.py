@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import cutline
-from cutline import NotFoundError, parse, policies
+from cutline import InvalidInputError, NotFoundError, Problem, parse, policies, simulate
 from cutline.policies import available, unusable
 from surroundings import PATIENCE
 
@@ -159,6 +160,22 @@ def test_a_broken_policy_is_one_line_and_the_others_work(
         parse("Mine-Own")
     assert str(caught.value).endswith(f"; {line}")
     assert str(parse("Opt-KG")) == "Opt-KG(1,1)"
+
+
+@pytest.mark.compile
+def test_an_index_that_cannot_be_compiled_is_one_line(install: Install) -> None:
+    install(
+        WHOLE.replace("import weights_of_a_user as weights", "WEIGHTS = {'FACTOR': 1.0}").replace(
+            "weights.", "WEIGHTS."
+        )
+    )
+    with pytest.raises(InvalidInputError) as caught:
+        simulate(Problem([0.2, 0.7]), "Mine-Own", 9, runs=2)
+    assert re.fullmatch(
+        r"Mine-Own\(0\.25\) cannot be compiled: Untyped global name 'WEIGHTS'.* in File "
+        r"\".*mine_of_a_user.py\", line 13; it may use numbers, math, and plain functions that do so, too",
+        str(caught.value),
+    )
 
 
 def test_of_two_packages_with_one_name_neither_is_used_and_each_is_told_of_the_other(install: Install) -> None:

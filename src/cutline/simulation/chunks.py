@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cutline.compiled import compiling
 from cutline.policies.policy import Policy
 from cutline.problem import Problem
 
@@ -81,7 +82,10 @@ def play_on(kernel: Kernel, chunk: Chunk) -> ChunkResult:
     tables = parameter_tables(chunk.policy, problem, budgets)
     games = Games(problem.means, problem.threshold, tables, np.uint64(chunk.key), chunk.first_run, budgets)
     outcome = no_outcome(budgets.size, problem.arms, chunk.runs)
-    with np.errstate(over="ignore"):  # 64-bit words wrap around; numpy warns of it where kernels run uncompiled
+    with (
+        compiling(chunk.policy),
+        np.errstate(over="ignore"),
+    ):  # 64-bit words wrap around; numpy warns of it where kernels run uncompiled
         kernel(games, outcome)
     return ChunkResult(outcome.errors, outcome.pulls, outcome.totals, int(outcome.skipped[0]))
 
