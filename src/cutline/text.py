@@ -1,10 +1,13 @@
-"""Texts made fit to be looked at: one line, not too long, and in aligned columns.
+"""Texts made fit to be looked at: one line, not too long, and in aligned columns; and rows as CSV.
 
 Widths are those of a terminal, where a Chinese character takes two places; rich knows them. Its tables are not used:
 they take more than a millisecond a row, and a campaign may have 100,000 arms.
 """
 
-from collections.abc import Iterable, Sequence
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 WIDEST = 60
 """How wide an id is shown at most, in a table or in a message."""
@@ -29,6 +32,16 @@ def aligned(rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
     cells = list(rows)
     widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
     return ["  ".join(map(_padded, row, widths, [True] * left + [False] * len(row))).rstrip() for row in cells]
+
+
+def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as CSV with a header; what is not known, None or NaN, is an empty field."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: None if value != value else value for name, value in row.items()})
+    return text.getvalue()
 
 
 def _padded(text: str, width: int, left: bool) -> str:

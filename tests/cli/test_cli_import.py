@@ -153,6 +153,20 @@ def test_ids_stay_as_they_stand(cutline: Run) -> None:
     assert results() == [(task, task, 1.0) for task in ids]
 
 
+def test_words_for_labels_can_be_named_and_what_counts_as_0_is_said(cutline: Run) -> None:
+    words = "task,worker,label\nt,ann,yes\nt,bob,no\nt,cid,unsure\nu,ann,no\n"
+    assert load(cutline, "l.csv", words, *NEW, "--positive", "yes", "--db", "first.db").splitlines() == [
+        "l.csv: counted as 0: 'no' (2), 'unsure' (1); --skip leaves such labels out, --negative says which alone are 0",
+        "campaign 'main', made with 2 arms: 4 new results",
+    ]
+    named = ("--positive", "yes", "--negative", "no", "--skip", "unsure")
+    assert load(cutline, "l.csv", words, *NEW, *named) == "campaign 'main', made with 2 arms: 3 new results\n"
+    assert results() == [("t", "ann", 1.0), ("t", "bob", 0.0), ("u", "ann", 0.0)]
+    refused = cutline("import", "l.csv", "--db", "x.db", "--positive", "Yes")
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err == "cutline: l.csv: no label is 'Yes'; there are 'no' (2), 'unsure' (1), 'yes' (1)\n"
+
+
 @pytest.mark.slow
 def test_fifty_thousand_arms_in_one_import(cutline: Run) -> None:
     content = "task,worker,label\n" + "".join(f"task {i},w,{i % 2}\n" for i in range(50_000))
@@ -164,7 +178,7 @@ def test_fifty_thousand_arms_in_one_import(cutline: Run) -> None:
     [
         ("", "l.csv is empty; it must have rows"),
         ("task,worker,label\n", "l.csv has a header and no rows"),
-        ("task,worker\nt1,ann\n", "l.csv, line 1: no column 'label'; there is 'task', 'worker'"),
+        ("task,worker\nt1,ann\n", "l.csv, line 1: no column 'label'; there is 'task', 'worker'; --label-col says "),
         ("task,label\nt1,1\nt2,2\n", "l.csv, line 3: the label is '2'; it must be 0, 1, true, false or a number"),
         ("task,label\nt1,1\nt2,\n", "l.csv, line 3: the label is ''"),
         ("task,label\r\nt1,1\r\nt2,maybe\r\n", "l.csv, line 3: the label is 'maybe'"),

@@ -49,13 +49,45 @@ def test_the_table_ends_with_how_many_labels_each_policy_needs(cutline: Run, lab
 def test_gold_adds_two_columns_and_the_accuracy(cutline: Run, labels: Path) -> None:
     done = cutline("replay", labels, "--gold", labels.with_name("gold.csv"), "--runs", "5", "--within", "0.2")
     assert done.out.splitlines()[0].endswith("mean gold errors  gold standard error")
-    assert "To come within 0.2 of the accuracy of all labels (1.000 against gold), LSA(1.35) needs " in done.out
+    assert "within 0.2 of the accuracy of all labels (1.000 against gold for all 6 tasks), LSA(1.35) needs " in done.out
+    assert done.err == ""
+
+
+def test_it_is_said_how_many_tasks_gold_covers_and_which_ids_are_no_task(cutline: Run, labels: Path) -> None:
+    gold = labels.with_name("gold.csv")
+    gold.write_text("task,label\nt1,1\nt2,1\nT3,0\n")
+    done = cutline("replay", labels, "--gold", gold, "--runs", "2")
+    assert "(1.000 against gold for 2 of the 6 tasks)" in done.out
+    assert done.err == "gold: 1 of its 3 ids are no task of the labels; 'T3' may be the task 't3'\n"
+    gold.write_text("task,label\nt1.0,1\n")
+    done = cutline("replay", labels, "--gold", gold, "--runs", "2")
+    assert (done.status, done.err) == (
+        2,
+        f"cutline: gold has no task in common with {labels}: 't1.0' there, 't0' here; are the ids the same?\n",
+    )
+
+
+def test_words_for_labels_can_be_named_and_what_counts_as_0_is_said(cutline: Run, tmp_path: Path) -> None:
+    path = tmp_path / "words.csv"
+    path.write_text("task,label\na,yes\na,no\na,no\nb,yes\nb,unsure\nb,yes\nc,no\nc,\nc,no\n")
+    refused = cutline("replay", path, "--positive", "Yes", "--skip", "")
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err == f"cutline: {path}: no label is 'Yes'; there are 'no' (4), 'yes' (3), '' (1), 'unsure' (1)\n"
+    options = ("--runs", "2", "--budgets", "3", "--positive", "yes", "--skip", "")
+    said = cutline("replay", path, *options)
+    assert said.status == 0
+    assert said.err.startswith(f"{path}: counted as 0: 'no' (4), 'unsure' (1); --skip leaves such labels out")
+    named = cutline("replay", path, *options, "--negative", "no", "--skip", "unsure")
+    assert (named.status, named.err) == (0, "")
+    assert " of 7 labels" in named.out
 
 
 def test_csv_without_gold_leaves_those_columns_empty_and_json_says_null(cutline: Run, labels: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(cutline("replay", labels, "--runs", "3", "--format", "csv").out)))
     assert ",".join(rows[0]) == HEADER
     assert {row["mean_gold_errors"] for row in rows} == {""}
+    once = csv.DictReader(io.StringIO(cutline("replay", labels, "--runs", "1", "--format", "csv").out))
+    assert {row["standard_error"] for row in once} == {""}
     found = json.loads(cutline("replay", labels, "--runs", "1", "--format", "json").out)
     assert {row["mean_gold_errors"] for row in found} == {None}
     assert {row["standard_error"] for row in found} == {None}
@@ -102,7 +134,7 @@ def test_the_errors_can_be_drawn(cutline: Run, labels: Path, tmp_path: Path) -> 
     [
         ("", "bad.csv is empty; it must have rows"),
         ("task,worker,label\n", "bad.csv has a header and no rows"),
-        ("task,worker\na,b\n", "bad.csv, line 1: no column 'label'; there is 'task', 'worker'"),
+        ("task,worker\na,b\n", "bad.csv, line 1: no column 'label'; there is 'task', 'worker'; --label-col says "),
         ("task,label\na,1\nb,2\n", "bad.csv, line 3: the label is '2'; it must be 0, 1, true, false or a number"),
         ("task,label\na,\n", "bad.csv, line 2: the label is ''; it must be 0, 1, true"),
         ("task,label\r\na,1\r\n\r\nb,maybe\r\n", "bad.csv, line 4: the label is 'maybe'"),

@@ -143,13 +143,14 @@ def test_counts_are_read_and_checked(file):
     assert found.yes.tolist() == [0, 3]
     assert found.n.tolist() == [4000, 3]
     assert len(found) == 4003
+    assert read_counts(file("task,yes,n\na,1000000000000000,0009007199254740992\n")).n.tolist() == [2**53]
     for row, message in {
         "a,4,3": "4 yes of 3 labels; n must be at least 1, and yes at most n",
         "a,0,0": "0 yes of 0 labels; n must be at least 1, and yes at most n",
         "a,-1,3": "yes is '-1'; it must be a whole number, 0 or above",
         "a,1.5,3": "yes is '1.5'; it must be a whole number, 0 or above",
         "a,1,": "n is ''; it must be a whole number, 0 or above",
-        "a,1,9999999999999999": "n is '9999999999999999'; it must be a whole number, 0 or above",
+        "a,1,9999999999999999": "n is '9999999999999999'; the most is 2^53, 9,007,199,254,740,992",
         "b,1,3": "'b' stands further up already; give each once",
     }.items():
         assert error_of(read_counts, file(f"task,yes,n\nb,3,3\n{row}\n")) == f"FILE, line 3: {message}"
@@ -161,7 +162,13 @@ def test_read_recorded_tells_counts_from_observations(file):
     assert isinstance(read_recorded(file("task,label,yes,n\na,1,1,2\n")), Observations)
     assert isinstance(read_recorded(file("task,yes,n\na,1,0\n"), label_col="yes"), Observations)
     assert read_recorded(file("item,yes,n\na,1,2\n"), task_col="item").tasks == ("a",)
-    assert error_of(read_recorded, file("task,yes\na,1\n")) == "FILE, line 1: no column 'label'; there is 'task', 'yes'"
+    message = error_of(read_recorded, file("task,yes\na,1\n"))
+    assert message == "FILE, line 1: no column 'label'; there is 'task', 'yes'; --label-col says which it is"
+
+
+def test_words_for_labels_are_refused_where_a_file_has_totals(file):
+    message = error_of(read_recorded, file("task,yes,n\na,1,2\n"), positive="yes")
+    assert message == "FILE has totals, columns yes and n, so no label can be one of the words"
 
 
 @pytest.mark.parametrize("header", ["task,label", "question,truth", "arm,gold"])
@@ -171,6 +178,9 @@ def test_gold_is_read(file, header):
 
 def test_gold_must_be_sure(file):
     assert read_gold(file("task,label\na,yes\nb,no\n"), positive="yes") == {"a": True, "b": False}
+    words = {"positive": "yes", "skip": "unsure"}
+    assert read_gold(file("task,label\na,yes\nb,unsure\nc,no\n"), **words) == {"a": True, "c": False}
+    assert read_gold(file("task,label\na,1\nc,0\n"), **words) == {"a": True, "c": False}
     message = error_of(read_gold, file("task,label\na,1\nb,0.5\n"))
     assert message == "FILE, line 3: the answer is '0.5'; it must be 0 or 1"
     message = error_of(read_gold, file("task,label\na,1\nb,0\na,0\n"))
@@ -181,6 +191,7 @@ def test_gold_must_be_sure(file):
 def test_pilot_results_are_read_and_checked(file):
     found = read_pilot(file("pulls,total\n10,2.5\n0,0\n"))
     assert (found.arms, found.pulls.tolist(), found.totals.tolist()) == (("1", "2"), [10, 0], [2.5, 0])
+    assert [place.rpartition("/")[2] for place in found.places] == ["x.csv, line 2", "x.csv, line 3"]
     assert read_pilot(file("task,yes,n\na,1,2\n")).arms == ("a",)
     for row, message in {
         "b,3,3.5": "the total is '3.5'; it must be a number from 0 to 3",

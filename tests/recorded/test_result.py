@@ -51,9 +51,9 @@ def test_rows_and_csv_have_the_documented_columns():
     text = made_up([[9, 5, 4, 0], [9, 8, 7, 0]], [[20, 12, 11, 11], [20, 18, 17, 11]], 11).to_csv()
     rows = list(csv.reader(io.StringIO(text)))
     assert ",".join(rows[0]) == ("policy,budget,runs,mean_errors,standard_error,mean_gold_errors,gold_standard_error")
-    assert rows[6] == ["Uniform", "200", "1", "8.0", "nan", "18.0", "nan"]
+    assert rows[6] == ["Uniform", "200", "1", "8.0", "", "18.0", ""]
     without_gold = made_up([[9, 5, 4, 0]])
-    assert without_gold.to_csv().splitlines()[3] == "LSA(1.35),300,1,4.0,nan,,"
+    assert without_gold.to_csv().splitlines()[3] == "LSA(1.35),300,1,4.0,,,"
     assert without_gold.rows()[2] | {"standard_error": 0} == {
         "policy": "LSA(1.35)",
         "budget": 300,

@@ -183,7 +183,8 @@ def test_a_bad_table_is_refused_in_one_line_that_says_where(tmp_path, content, m
             '{"task": "a", "label": 1}\n\n["b", 1]\n',
             'FILE, line 3: not a JSON object such as {"task": "a", "label": 1}',
         ),
-        ('{"task": "a", "label": 1}\n{"task": "b"}\n', "FILE, line 2: no column 'label'; there is 'task'"),
+        ('{"task": "a", "label": 1}\n{"task": "b"}\n', "FILE, line 2: no key 'label'; there is 'task'"),
+        ('{"item": "a"}\n', "FILE, line 1: no key 'task'; there is 'item'"),
         (
             '{"task": "a", "task": "b", "label": 1}',
             "FILE, line 1: not a whole JSON object (a key stands twice in one object)",
@@ -235,3 +236,42 @@ def test_a_chosen_column_is_the_only_one_that_will_do(tmp_path):
 def test_headless_makes_the_first_row_a_row(tmp_path):
     with open_table(write(tmp_path, "x.csv", "0.5\n0.25\n")) as table:
         assert list(table.fields([Column("mean", ("0.5",))], headless=True)) == [(1, ("0.5",)), (2, ("0.25",))]
+
+
+def test_an_option_that_says_which_column_it_is_is_named_unless_it_was_given():
+    task = Column("task", ("task",), choice="--task-col")
+    with pytest.raises(InvalidInputError) as caught:
+        task.place(("item", "label"), "x.csv, line 1")
+    assert str(caught.value) == (
+        "x.csv, line 1: no column 'task'; there is 'item', 'label'; --task-col says which it is"
+    )
+    with pytest.raises(InvalidInputError) as caught:
+        Column("task", ("task",), chosen="thing", choice="--task-col").place(("item", "label"), "x.csv, line 1")
+    assert str(caught.value) == "x.csv, line 1: no column 'thing'; there is 'item', 'label'"
+
+
+@pytest.mark.parametrize(
+    ("begin", "what"),
+    [
+        (b"PK\x03\x04\x14\x00", "a zip archive or a spreadsheet"),
+        (b"\x28\xb5\x2f\xfd\x04", "compressed by Zstandard"),
+        (b"BZh91AY", "compressed by bzip2"),
+        (b"\xfd7zXZ\x00", "compressed by xz"),
+        (b"PAR1\x15", "a Parquet file"),
+        (b"SQLite format 3\x00", "an SQLite database"),
+    ],
+)
+def test_a_file_that_is_no_text_is_called_what_it_is(tmp_path, begin, what):
+    message = f"FILE is {what}; unpack or export it: CSV, TSV and JSON Lines can be read"
+    assert error_of(write(tmp_path, "x.csv", begin + b"\x00\xff\n")) == message
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl", "x"])
+@pytest.mark.parametrize("content", ['[{"task": "a", "label": 1}]', '\n[\n  {"task": "a", "label": 1}\n]\n'])
+def test_a_json_array_is_called_one(tmp_path, name, content):
+    message = "FILE is a JSON array; it must be JSON Lines, one object a line (jq -c '.[]')"
+    assert error_of(write(tmp_path, name, content)) == message
+
+
+def test_a_csv_file_may_begin_with_a_bracket(tmp_path):
+    assert read(write(tmp_path, "x.csv", "[note],task,label\nx,a,1\n"), (TASK, LABEL)) == [(2, ("a", "1"))]

@@ -88,14 +88,34 @@ def label_options(command: Command) -> Command:
     return command
 
 
+def label_reading(options: dict[str, Any]) -> dict[str, Any]:
+    """Take what ``label_options`` were given out of the options of a command, and return it."""
+    names = ("task_col", "worker_col", "label_col", "positive", "negative", "skip")
+    return {name: options.pop(name) for name in names}
+
+
 _LABELS = (
     click.option("--task-col", metavar="NAME", help="Column of the task; default: task, arm, question, taskId, ..."),
     click.option(
         "--worker-col", metavar="NAME", help="Column of the worker; default: worker, annotator, performer, ..."
     ),
     click.option("--label-col", metavar="NAME", help="Column of the label; default: label, answer or reward."),
-    click.option("--positive", metavar="TEXT", help="The label that counts as 1; every other is 0."),
+    click.option("--positive", multiple=True, metavar="TEXT", help="A label that counts as 1; repeat it for more."),
+    click.option(
+        "--negative",
+        multiple=True,
+        metavar="TEXT",
+        help="A label that counts as 0; repeat it for more. Goes with --positive; without it every other is 0.",
+    ),
+    click.option(
+        "--skip", multiple=True, metavar="TEXT", help="A label to leave out, with its row; repeat it for more."
+    ),
 )
+
+
+def say(text: str) -> None:
+    """Say something on standard error."""
+    click.echo(text, err=True)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from cutline.cli._campaigns import db_option, done_option, name_option, say_done, settings, settings_options
-from cutline.cli._options import label_options
+from cutline.cli._options import label_options, label_reading, say
 from cutline.cli._tables import counted
 
 
@@ -46,8 +46,7 @@ def command(
     from cutline.campaign.files.importing import import_recorded
     from cutline.recorded.readers import read_recorded
 
-    columns = {key: options.pop(key) for key in ("task_col", "worker_col", "label_col", "positive")}
-    recorded = read_recorded(file, **columns)
+    recorded = read_recorded(file, remark=say, **label_reading(options))
     done = import_recorded(db, name, recorded, source=source, settings=settings(options))
     known = done.rows - done.new
     found = counted(done.new, "new result") if done.new else "nothing new"

@@ -105,7 +105,7 @@ def _guess(
         return list(read_means(means_file, column=means_column))
     if pilot is not None:
         results = read_pilot(pilot)
-        return Beliefs.after(results.pulls, results.totals)
+        return Beliefs.after(results.pulls, results.totals, results.places)
     if prior is not None and arms is not None:
         if len(prior) != 2:
             raise InvalidInputError(f"--prior has {len(prior)} numbers; it must have two, as in --prior 2,2")

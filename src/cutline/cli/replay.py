@@ -12,6 +12,7 @@ from cutline.cli._options import (
     plot_option,
     policies_option,
     rows_format_option,
+    say,
     seed_option,
     threshold_option,
 )
@@ -58,7 +59,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     jobs: int | None,
     form: str,
     plot: Path | None,
-    **layout: Any,
+    **reading: Any,
 ) -> None:
     """Let policies draw recorded labels in random order; show the wrong decisions over the number of labels.
 
@@ -84,10 +85,12 @@ def command(  # noqa: PLR0913 - one parameter an option
         from cutline.plotting import require_drawable
 
         require_drawable(plot)
-    recorded, answers = open_source(labels, gold, **layout)
+    recorded, answers = open_source(labels, gold, remark=say, **reading)
     found = replay(
         recorded, chosen, threshold=threshold, gold=answers, budgets=budgets, runs=runs, seed=seed, executor=jobs
     )
+    for remark in found.remarks:
+        say(remark)
     click.echo({"table": _table, "csv": _csv, "json": _json}[form](found), nl=False)
     click.echo(found.sentence(within), err=form != "table")
     if plot:

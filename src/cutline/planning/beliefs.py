@@ -1,5 +1,6 @@
 """What is guessed about arms whose means are not known: a Beta distribution for each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,11 +48,11 @@ class Beliefs:
         return cls([a] * count, [b] * count)
 
     @classmethod
-    def after(cls, pulls: ArrayLike, totals: ArrayLike) -> "Beliefs":
+    def after(cls, pulls: ArrayLike, totals: ArrayLike, places: Sequence[str] | None = None) -> "Beliefs":
         """Return Beta(1 + total, 1 + pulls - total) for each arm: what a pilot round leaves of a uniform prior.
 
         ``pulls`` and ``totals`` (sums of rewards in [0, 1]): K numbers each, 0 <= total <= pulls < 1e6. Raises
-        InvalidInputError, with the arm, for anything else.
+        InvalidInputError for anything else, with the arm: its number, or what ``places`` calls it, K texts.
         """
         try:
             n, s = np.array(pulls, dtype=np.float64), np.array(totals, dtype=np.float64)
@@ -62,8 +63,9 @@ class Beliefs:
         bad = np.flatnonzero(~((s >= 0) & (s <= n) & (n < _LARGEST)))
         if bad.size:
             arm = bad[0]
+            where = f"arm {arm}" if places is None else places[arm]
             wanted = "needed is 0 <= total <= pulls < 1e6"
-            raise InvalidInputError(f"arm {arm}: total {s[arm]:g} of {n[arm]:g} pulls; {wanted}")
+            raise InvalidInputError(f"{where}: total {s[arm]:.15g} of {n[arm]:.15g} pulls; {wanted}")
         return cls(1.0 + s, 1.0 + n - s)
 
     @property

@@ -64,10 +64,12 @@ class Pilot:
     """What a small first round found out about K arms: the pulls of each and the total of their rewards.
 
     ``arms`` holds the ids, or the numbers 1 to K as text where the file has none; ``pulls`` is int64 and
-    ``totals`` float64, both of shape (K,), with 0 <= total <= pulls.
+    ``totals`` float64, both of shape (K,), with 0 <= total <= pulls. ``places`` says where each arm stands, file and
+    line, for messages.
     """
 
     source: str
     arms: tuple[str, ...]
     pulls: NDArray[np.int64]
     totals: NDArray[np.float64]
+    places: tuple[str, ...]

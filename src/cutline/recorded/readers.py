@@ -6,19 +6,22 @@ mean nothing special, and a JSON number keeps its digits. Whatever is wrong rais
 file and line.
 """
 
-import math
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutline.errors import InvalidInputError
+from cutline.recorded.labels import LabelWords, Reading, is_number, to_number
 from cutline.recorded.observations import Counts, Observation, Observations, Pilot
 from cutline.recorded.rows import Column, StrPath, Table, open_table
 from cutline.text import quoted
 
 T = TypeVar("T")
+
+_MOST = 2**53
+"""Beyond it a float, which totals become, no longer counts single labels."""
 
 _TASK = ("task", "taskid", "task_id", "question", "arm")
 _WORKER = ("worker", "workerid", "worker_id", "performer", "annotator")
@@ -31,60 +34,41 @@ _PILOT = (
     Column("pulls", ("pulls", "n")),
     Column("total", ("total", "yes")),
 )
-_WORDS = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0}
 
 
-def iter_observations(
-    path: StrPath,
-    *,
-    task_col: str | None = None,
-    worker_col: str | None = None,
-    label_col: str | None = None,
-    positive: str | None = None,
-) -> Iterator[Observation]:
+def iter_observations(path: StrPath, **reading: Unpack[Reading]) -> Iterator[Observation]:
     """Yield the observations of a file one by one, in its order and in constant memory.
 
     The columns are task, worker and label, unless named; the older headers taskId, question, workerId,
     performer, annotator, answer and reward are understood, in any case. A worker is None where there is no
-    such column or its field is empty, and so is a key, from the column of that name. With ``positive`` a label
-    is 1 where its text is that and else 0; without, labels are 0 or 1, true or false, or numbers in [0, 1].
-    Raises InvalidInputError at the first row that is wrong, and for a file without rows.
+    such column or its field is empty, and so is a key, from the column of that name. Labels are 0 or 1, true or
+    false, or numbers in [0, 1], or the words of ``reading``, see ``labels.Reading``.
+    Raises InvalidInputError at the first row that is wrong, for a file without rows, and at the end for a word of
+    ``reading`` that never occurred.
     """
     with open_table(path) as table:
-        yield from _observations(table, _observation_columns(task_col, worker_col, label_col), positive)
+        yield from _observations(table, reading)
 
 
-def read_observations(
-    path: StrPath,
-    *,
-    task_col: str | None = None,
-    worker_col: str | None = None,
-    label_col: str | None = None,
-    positive: str | None = None,
-) -> Observations:
+def read_observations(path: StrPath, **reading: Unpack[Reading]) -> Observations:
     """Return all observations of a file; see ``iter_observations``, which takes and raises the same."""
     with open_table(path) as table:
-        return _collect(table, _observation_columns(task_col, worker_col, label_col), positive)
+        return _collect(table, reading)
 
 
-def read_recorded(
-    path: StrPath,
-    *,
-    task_col: str | None = None,
-    worker_col: str | None = None,
-    label_col: str | None = None,
-    positive: str | None = None,
-) -> Observations | Counts:
+def read_recorded(path: StrPath, **reading: Unpack[Reading]) -> Observations | Counts:
     """Return what a file holds: Counts where it has columns yes and n and no label, Observations elsewhere.
 
     Takes and raises the same as ``read_observations`` and ``read_counts``.
     """
-    columns = _observation_columns(task_col, worker_col, label_col)
     with open_table(path) as table:
         header = {name.strip().lower() for name in table.header}
-        if label_col is None and {"yes", "n"} <= header and not header.intersection(_LABEL):
-            return _collect_counts(table, task_col)
-        return _collect(table, columns, positive)
+        totals = {"yes", "n"} <= header and not header.intersection(_LABEL)
+        if reading.get("label_col") is not None or not totals:
+            return _collect(table, reading)
+        if _words(reading):
+            raise InvalidInputError(f"{table.name} has totals, columns yes and n, so no label can be one of the words")
+        return _collect_counts(table, reading.get("task_col"))
 
 
 def read_counts(path: StrPath, *, task_col: str | None = None) -> Counts:
@@ -96,23 +80,31 @@ def read_counts(path: StrPath, *, task_col: str | None = None) -> Counts:
         return _collect_counts(table, task_col)
 
 
-def read_gold(
-    path: StrPath, *, task_col: str | None = None, label_col: str | None = None, positive: str | None = None
-) -> dict[str, bool]:
+def read_gold(path: StrPath, **reading: Unpack[Reading]) -> dict[str, bool]:
     """Return the true answer of each task in a file with the columns task and label (or truth, or gold).
 
-    Raises InvalidInputError for an answer other than 0 and 1 and for a task with two different ones.
+    Answers are 0 and 1, or the words of ``reading`` where any of them occurs: gold may be written like the labels, or
+    be plain beside them. Raises InvalidInputError for other answers and for a task with two different ones.
     """
-    columns = [Column("task", _TASK, task_col), Column("answer", _GOLD, label_col)]
-    gold: dict[str, bool] = {}
+    columns = [
+        Column("task", _TASK, reading.get("task_col"), "--task-col"),
+        Column("answer", _GOLD, reading.get("label_col")),
+    ]
     with open_table(path) as table:
-        for line, (task, text) in table.fields(columns):
-            where = f"{table.name}, line {line}"
-            answer = _label(text, positive, where)
-            if answer not in (0.0, 1.0):
-                raise InvalidInputError(f"{where}: the answer is {text!r}; it must be 0 or 1")
-            if gold.setdefault(_id(task, "task", where), bool(answer)) != bool(answer):
-                raise InvalidInputError(f"{where}: task {quoted(task or '')} has another answer further up")
+        rows = [(line, task, text) for line, (task, text) in table.fields(columns)]
+    words = _words(reading)
+    if not any(text in words for _, _, text in rows):
+        words = LabelWords()
+    gold: dict[str, bool] = {}
+    for line, task, text in rows:
+        where = f"{table.name}, line {line}"
+        answer = words.value(text, where)
+        if answer is None:
+            continue
+        if answer not in (0.0, 1.0):
+            raise InvalidInputError(f"{where}: the answer is {text!r}; it must be 0 or 1")
+        if gold.setdefault(_id(task, "task", where), bool(answer)) != bool(answer):
+            raise InvalidInputError(f"{where}: task {quoted(task or '')} has another answer further up")
     return gold
 
 
@@ -122,20 +114,21 @@ def read_pilot(path: StrPath) -> Pilot:
     Raises InvalidInputError for pulls that are not whole or below 0, a total outside [0, pulls], and an arm
     given twice.
     """
-    rows: dict[str, tuple[int, float]] = {}
+    rows: dict[str, tuple[int, float, int]] = {}
     with open_table(path) as table:
         for line, (arm, pulls_text, total_text) in table.fields(_PILOT):
             where = f"{table.name}, line {line}"
             name = str(len(rows) + 1) if arm is None else _id(arm, "arm", where)
-            pulls, total = _whole(pulls_text, "pulls", where), _number(total_text)
+            pulls, total = _whole(pulls_text, "pulls", where), to_number(total_text)
             if not 0 <= total <= pulls:
                 raise InvalidInputError(f"{where}: the total is {total_text!r}; it must be a number from 0 to {pulls}")
-            _add(rows, name, (pulls, total), where)
+            _add(rows, name, (pulls, total, line), where)
         return Pilot(
             table.name,
             tuple(rows),
-            np.array([pulls for pulls, _ in rows.values()], dtype=np.int64),
-            np.array([total for _, total in rows.values()], dtype=np.float64),
+            np.array([pulls for pulls, _, _ in rows.values()], dtype=np.int64),
+            np.array([total for _, total, _ in rows.values()], dtype=np.float64),
+            tuple(f"{table.name}, line {line}" for _, _, line in rows.values()),
         )
 
 
@@ -148,36 +141,45 @@ def read_means(path: StrPath, *, column: str | None = None) -> NDArray[np.float6
     with open_table(path) as table:
         first = table.header[0].strip()
         if column is None and len(table.header) == 1:
-            headless = not first[:1].isalpha() or "." in first or _is_number(first)
+            headless = not first[:1].isalpha() or "." in first or is_number(first)
             rows = table.fields([Column("mean", (first.lower(),))], headless=headless)
         else:
             rows = table.fields([Column("mean", ("mean", "means"), column)])
         return np.array([_mean(text, f"{table.name}, line {line}") for line, (text,) in rows])
 
 
-def _observation_columns(task_col: str | None, worker_col: str | None, label_col: str | None) -> list[Column]:
-    return [
-        Column("task", _TASK, task_col),
-        Column("worker", _WORKER, worker_col, optional=True),
-        Column("label", _LABEL, label_col),
+def _words(reading: Reading) -> LabelWords:
+    return LabelWords(reading.get("positive"), reading.get("negative"), reading.get("skip"))
+
+
+def _observations(table: Table, reading: Reading) -> Iterator[Observation]:
+    columns = [
+        Column("task", _TASK, reading.get("task_col"), "--task-col"),
+        Column("worker", _WORKER, reading.get("worker_col"), "--worker-col", optional=True),
+        Column("label", _LABEL, reading.get("label_col"), "--label-col"),
         Column("key", ("key",), optional=True),
     ]
-
-
-def _observations(table: Table, columns: list[Column], positive: str | None) -> Iterator[Observation]:
+    words = _words(reading)
+    line = kept = 0
     for line, (task, worker, text, key) in table.fields(columns):
-        label = _WORDS.get(text) if positive is None and text is not None else None
-        if label is None:
-            label = _label(text, positive, f"{table.name}, line {line}")
-        task = task or _id(task, "task", f"{table.name}, line {line}")
-        yield Observation(task, worker or None, label, line, key or None)
+        label = words.value(text, f"{table.name}, line {line}")
+        if label is not None:
+            kept += 1
+            yield Observation(
+                task or _id(task, "task", f"{table.name}, line {line}"), worker or None, label, line, key or None
+            )
+    remark, say = words.finish(table.name), reading.get("remark")
+    if not kept:
+        raise InvalidInputError(f"{table.name}: every label up to line {line} is one to skip, so none is left")
+    if remark is not None and say is not None:
+        say(remark)
 
 
-def _collect(table: Table, columns: list[Column], positive: str | None) -> Observations:
+def _collect(table: Table, reading: Reading) -> Observations:
     tasks: dict[str, int] = {}
     names: dict[str | None, str | None] = {}
     task, workers, labels, lines, keys = [], [], [], [], []
-    for row in _observations(table, columns, positive):
+    for row in _observations(table, reading):
         task.append(tasks.setdefault(row.task, len(tasks)))
         workers.append(names.setdefault(row.worker, row.worker))
         labels.append(row.label)
@@ -218,21 +220,8 @@ def _id(text: str | None, role: str, where: str) -> str:
     return text
 
 
-def _label(text: str | None, positive: str | None, where: str) -> float:
-    plain = "" if text is None else text.strip()
-    if positive is not None and plain:
-        return float(plain == positive.strip())
-    value = _WORDS.get(plain.lower())
-    if value is None:
-        value = _number(plain)
-    if not 0.0 <= value <= 1.0:
-        shown = "null" if text is None else quoted(text)
-        raise InvalidInputError(f"{where}: the label is {shown}; it must be 0, 1, true, false or a number in [0, 1]")
-    return value
-
-
 def _mean(text: str | None, where: str) -> float:
-    value = _number(text)
+    value = to_number(text)
     if not 0.0 <= value <= 1.0:
         raise InvalidInputError(f"{where}: {quoted(text or '')} is no mean; it must be a number in [0, 1]")
     return value
@@ -240,21 +229,8 @@ def _mean(text: str | None, where: str) -> float:
 
 def _whole(text: str | None, role: str, where: str) -> int:
     plain = (text or "").strip()
-    if not (plain.isascii() and plain.isdigit() and len(plain) <= 15):
+    if not (plain.isascii() and plain.isdigit()):
         raise InvalidInputError(f"{where}: {role} is {quoted(text or '')}; it must be a whole number, 0 or above")
+    if len(plain.lstrip("0")) > 16 or int(plain) > _MOST:
+        raise InvalidInputError(f"{where}: {role} is {quoted(plain)}; the most is 2^53, {_MOST:,}")
     return int(plain)
-
-
-def _number(text: str | None) -> float:
-    """Read a number, NaN where there is none; the underscores and foreign digits that Python allows are none."""
-    return float(text) if text is not None and _is_number(text) else math.nan
-
-
-def _is_number(text: str) -> bool:
-    if "_" in text or not text.isascii():
-        return False
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -18,6 +18,7 @@ from cutline.policies import Policy
 from cutline.problem import Problem, check_threshold
 from cutline.progress import Progress, progress_bar
 from cutline.recorded.drawing import drawing_kernel
+from cutline.recorded.gold import answers_of_tasks, unknown_ids
 from cutline.recorded.observations import Counts, Observations
 from cutline.recorded.result import Replay
 from cutline.simulation.checks import check_budgets, check_policies
@@ -137,7 +138,7 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
         f"{labels:,} labels of {arms:,} tasks, {len(chosen)} policies and {at.size} budgets in {jobs} threads",
     )
     pool = _pool(recorded)
-    truth = _gold(recorded, gold)
+    truth = answers_of_tasks(recorded.tasks, gold, recorded.source)
     problem = Problem(pool.totals / pool.sizes, threshold)
     for policy in chosen:
         drawing_kernel(type(policy))  # made once here, or threads would each make their own
@@ -171,6 +172,7 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
         against_full=RegretCurves(problem, names, at, errors, pulls / runs, seed, "common"),
         against_gold=against_gold,
         full_gold_errors=int(np.count_nonzero((problem.truth != truth) & known)) if against_gold else None,
+        remarks=unknown_ids(recorded.tasks, gold or {}),
     )
 
 
@@ -204,18 +206,3 @@ def _pool(recorded: Observations | Counts) -> Pool:
     sizes = np.bincount(task, minlength=arms)
     totals: NDArray[np.float64] = np.bincount(task, labels, minlength=arms).astype(np.float64)
     return Pool(task, labels, sizes, totals)
-
-
-def _gold(recorded: Observations | Counts, gold: Mapping[str, bool] | None) -> NDArray[np.int8]:
-    """Return the gold answer of each task, shape (K,): 1, 0, or -1 where there is none."""
-    answers = np.full(len(recorded.tasks), -1, np.int8)
-    if gold is None:
-        return answers
-    for arm, task in enumerate(recorded.tasks):
-        if task in gold:
-            if gold[task] not in (0, 1):
-                raise InvalidInputError(f"gold of task {task!r} is {gold[task]!r}; it must be 0 or 1")
-            answers[arm] = gold[task]
-    if not (answers >= 0).any():
-        raise InvalidInputError(f"gold has no task in common with {recorded.source}: are the ids the same?")
-    return answers

@@ -1,7 +1,5 @@
 """What comes out of a replay."""
 
-import csv
-import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +7,7 @@ import numpy as np
 
 from cutline.errors import InvalidInputError
 from cutline.simulation.curves import COLUMNS, RegretCurves
+from cutline.text import as_csv
 
 GOLD_COLUMNS = ("mean_gold_errors", "gold_standard_error")
 
@@ -20,7 +19,8 @@ class Replay:
     ``against_full``: wrong decisions where the truth is the full-data answer, as RegretCurves; its problem has
     the yes-share of all labels of each task as means. ``against_gold``: the same where the truth is gold, over
     the tasks that have it; None without gold. ``full_gold_errors``: how often the full-data answer itself
-    disagrees with gold. ``tasks``: K ids; ``labels``: N; ``source``: the name of the file.
+    disagrees with gold. ``tasks``: K ids; ``labels``: N; ``source``: the name of the file. ``remarks``: sentences
+    about the data that their owner should know, such as ids of gold that are no task.
     """
 
     source: str
@@ -29,6 +29,7 @@ class Replay:
     against_full: RegretCurves
     against_gold: RegretCurves | None
     full_gold_errors: int | None
+    remarks: tuple[str, ...] = ()
 
     def labels_needed(self, within: float = 0.01) -> dict[str, int | None]:
         """Return the labels that each policy needs to come within ``within`` of the full-data accuracy.
@@ -61,11 +62,13 @@ class Replay:
         return "; ".join(parts)
 
     def sentence(self, within: float = 0.01) -> str:
-        """Return ``summary`` and what it is about: how near to what accuracy, against which answer."""
+        """Return ``summary`` and what it is about: how near to what accuracy, against which answer, of which tasks."""
         what = "the full-data answer"
         if self.against_gold is not None and self.full_gold_errors is not None:
-            accuracy = 1.0 - self.full_gold_errors / self.against_gold.problem.arms
-            what = f"the accuracy of all labels ({accuracy:.3f} against gold)"
+            known, tasks = self.against_gold.problem.arms, len(self.tasks)
+            covered = f"all {tasks:,}" if known == tasks else f"{known:,} of the {tasks:,}"
+            accuracy = 1.0 - self.full_gold_errors / known
+            what = f"the accuracy of all labels ({accuracy:.3f} against gold for {covered} tasks)"
         return f"To come within {within:g} of {what}, {self.summary(within)}."
 
     def rows(self) -> list[dict[str, Any]]:
@@ -79,12 +82,8 @@ class Replay:
         return [row | {name: other[key] for name, key in names.items()} for row, other in zip(rows, gold, strict=True)]
 
     def to_csv(self) -> str:
-        """Return the rows as CSV, with a header; no value is an empty field."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, (*COLUMNS, *GOLD_COLUMNS), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows())
-        return text.getvalue()
+        """Return the rows as CSV, with a header; what is not known is an empty field."""
+        return as_csv((*COLUMNS, *GOLD_COLUMNS), self.rows())
 
     def panels(self) -> dict[str, RegretCurves]:
         """Return what ``plotting.regret_figure`` draws: errors against the full-data answer and against gold."""

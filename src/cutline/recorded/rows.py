@@ -26,22 +26,32 @@ Row = list[str] | dict[str, Any]
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _JSON_LINES = (".jsonl", ".ndjson")
+_NOT_TEXT = {
+    b"PK\x03\x04": "a zip archive or a spreadsheet",
+    b"\x28\xb5\x2f\xfd": "compressed by Zstandard",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ": "compressed by xz",
+    b"PAR1": "a Parquet file",
+    b"SQLite format 3": "an SQLite database",
+}
+"""What a file is, by its first bytes."""
 
 
 @dataclass(frozen=True)
 class Column:
     """A wanted column: the names that it may have, in lower case, the documented one first.
 
-    ``chosen`` is the header that the user named; then no other name will do. An ``optional`` column that is
-    not there reads as None.
+    ``chosen`` is the header that the user named, with the option ``choice`` of the command line; then no other name
+    will do. An ``optional`` column that is not there reads as None.
     """
 
     role: str
     names: tuple[str, ...]
     chosen: str | None = None
+    choice: str = ""
     optional: bool = False
 
-    def place(self, header: Sequence[str], where: str) -> int | None:
+    def place(self, header: Sequence[str], where: str, objects: bool = False) -> int | None:
         """Return the column's number in a header, None if it is optional and absent, or raise InvalidInputError."""
         plain = [name.strip() for name in header]
         if self.chosen is not None:
@@ -59,8 +69,11 @@ class Column:
         if self.optional and self.chosen is None:
             return None
         there = ", ".join(quoted(name) for name in header)
-        hint = "" if len(header) > 1 else "; a header line comes first, fields are parted by commas or tabs"
-        raise InvalidInputError(f"{where}: no column {self.chosen or self.names[0]!r}; there is {there}{hint}")
+        what = "key" if objects else "column"
+        hint = f"; {self.choice} says which it is" if self.choice and self.chosen is None else ""
+        if len(header) == 1 and not objects:
+            hint += "; a header line comes first, fields are parted by commas or tabs"
+        raise InvalidInputError(f"{where}: no {what} {self.chosen or self.names[0]!r}; there is {there}{hint}")
 
 
 @dataclass(frozen=True)
@@ -71,6 +84,8 @@ class Table:
     header: tuple[str, ...]
     header_line: int
     rows: Iterator[tuple[int, Row]]
+    objects: bool = False
+    """Whether the rows are JSON objects, each with names of its own."""
 
     def fields(self, columns: Sequence[Column], *, headless: bool = False) -> Iterator[tuple[int, Fields]]:
         """Yield (line, text of each wanted column) for every row; blank lines are no rows.
@@ -78,7 +93,8 @@ class Table:
         With ``headless`` the header is a row as well. Raises InvalidInputError, with file and line, at the
         first thing that is wrong, no rows at all included.
         """
-        places = [column.place(self.header, f"{self.name}, line {self.header_line}") for column in columns]
+        where = f"{self.name}, line {self.header_line}"
+        places = [column.place(self.header, where, self.objects) for column in columns]
         known = {self.header: places}
         width = len(self.header)
         line = 0
@@ -87,7 +103,7 @@ class Table:
                 where = f"{self.name}, line {line}"
                 keys = tuple(row)
                 if keys not in known:
-                    known[keys] = [column.place(keys, where) for column in columns]
+                    known[keys] = [column.place(keys, where, self.objects) for column in columns]
                 found = zip(columns, known[keys], strict=True)
                 yield line, tuple([None if i is None else _json_text(row[keys[i]], c.role, where) for c, i in found])
             elif len(row) == width:
@@ -112,12 +128,15 @@ def open_table(path: StrPath) -> Iterator[Table]:
             if line.strip():
                 break
         delimiter = _delimiter(name, head[-1] if head else "")
+        if head and head[-1].lstrip().startswith("[") and PurePath(name).suffix not in _DELIMITERS:
+            raise InvalidInputError(f"{name} is a JSON array; it must be JSON Lines, one object a line (jq -c '.[]')")
         every = chain(head, lines)
         rows = _json_rows(every, name) if delimiter is None else _csv_rows(every, name, delimiter)
         number, first = next(rows, (0, []))
         if not first:
             raise InvalidInputError(f"{name} is empty; it must have rows")
-        yield Table(name, tuple(first), number, chain([(number, first)], rows) if delimiter is None else rows)
+        objects = delimiter is None
+        yield Table(name, tuple(first), number, chain([(number, first)], rows) if objects else rows, objects)
 
 
 def _delimiter(name: str, first_line: str) -> str | None:
@@ -156,7 +175,11 @@ def _lines(stream: io.BufferedReader, name: str) -> Generator[str]:
     """Yield the lines with their ends: UTF-8, without a byte order mark; gzip is known by its first bytes."""
     number = 0
     try:
-        zipped = stream.peek(2)[:2] == b"\x1f\x8b"
+        begin = stream.peek(16)
+        for signature, what in _NOT_TEXT.items():
+            if begin.startswith(signature):
+                raise InvalidInputError(f"{name} is {what}; unpack or export it: CSV, TSV and JSON Lines can be read")
+        zipped = begin.startswith(b"\x1f\x8b")
         binary: Any = gzip.GzipFile(fileobj=stream) if zipped else stream
         text = io.TextIOWrapper(binary, encoding="utf-8", errors="surrogateescape", newline="")
         try:

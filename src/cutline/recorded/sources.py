@@ -1,22 +1,18 @@
 """What somebody names as recorded labels: a file, or a set that ships with the package."""
 
 from pathlib import Path
+from typing import Unpack
 
 from cutline.errors import InvalidInputError
 from cutline.recorded import bundled
+from cutline.recorded.labels import Reading
 from cutline.recorded.observations import Counts, Observations
 from cutline.recorded.readers import read_gold, read_recorded
 from cutline.recorded.rows import open_table
 
 
 def open_source(
-    name: str,
-    gold: str | None = None,
-    *,
-    task_col: str | None = None,
-    worker_col: str | None = None,
-    label_col: str | None = None,
-    positive: str | None = None,
+    name: str, gold: str | None = None, **reading: Unpack[Reading]
 ) -> tuple[Observations | Counts, dict[str, bool] | None]:
     """Return recorded labels and gold answers by task, None without gold.
 
@@ -31,19 +27,18 @@ def open_source(
         raise InvalidInputError(f"cannot read {name}: there is no such file; the sets that ship: {_sets()}")
     if path == gold == "-":
         raise InvalidInputError("labels and gold cannot both come from standard input; name a file for one of them")
-    recorded = read_recorded(path, task_col=task_col, worker_col=worker_col, label_col=label_col, positive=positive)
-    return recorded, None if gold is None else _gold(gold, task_col, positive)
+    recorded = read_recorded(path, **reading)
+    return recorded, None if gold is None else _gold(gold, reading)
 
 
-def _gold(path: str, task_col: str | None, positive: str | None) -> dict[str, bool]:
-    """Read gold that may be written like the labels, or have the usual header and plain answers beside them."""
-    if path == "-":
-        return read_gold(path, positive=positive)
-    if task_col is not None:
+def _gold(path: str, reading: Reading) -> dict[str, bool]:
+    """Read gold whose column of tasks may be called what that of the labels is, or have a usual name."""
+    task_col = reading.get("task_col")
+    if task_col is not None and path != "-":
         with open_table(path) as table:
             task_col = task_col if task_col in table.header else None
-    gold = read_gold(path, task_col=task_col, positive=positive)
-    return gold if positive is None or any(gold.values()) else read_gold(path, task_col=task_col)
+    reading["task_col"], reading["label_col"] = task_col, None
+    return read_gold(path, **reading)
 
 
 def _sets() -> str:

@@ -1,7 +1,5 @@
 """RegretCurves: the wrong decisions of every policy at every budget in every run, and what they say."""
 
-import csv
-import io
 import json
 import math
 import os
@@ -19,6 +17,7 @@ from cutline.files import whole_file
 from cutline.policies import Policy, parse
 from cutline.problem import Problem
 from cutline.simulation.statistics import Comparison, paired_t_test
+from cutline.text import as_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -121,17 +120,17 @@ class RegretCurves:
         ]
 
     def to_csv(self, target: str | os.PathLike[str] | IO[str] | None = None) -> str:
-        """Return the rows as CSV, and write them to a path or an open file if one is given."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows())
+        """Return the rows as CSV, and write them to a path or an open file if one is given.
+
+        A standard error that is not known is an empty field.
+        """
+        text = as_csv(COLUMNS, self.rows())
         if isinstance(target, (str, os.PathLike)):
             with whole_file(target) as file:
-                file.write(text.getvalue())
+                file.write(text)
         elif target is not None:
-            target.write(text.getvalue())
-        return text.getvalue()
+            target.write(text)
+        return text
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, title: str = "") -> "Figure":
         """Return a figure of the regret over the budgets, and write it to a path if one is given: .svg, .png or .pdf.
