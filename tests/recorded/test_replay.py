@@ -279,7 +279,7 @@ def test_bluebirds_needs_fewer_labels_under_lsa_than_under_uniform():
         ({"runs": 0}, "runs is 0; it must be 1 or more"),
         ({"seed": -1}, "seed is -1; it must be 0 or more"),
         ({"executor": 0}, "jobs is 0; it must be 1 or more"),
-        ({"gold": {"T0": True}}, "gold has no task in common with x.csv: are the ids the same?"),
+        ({"gold": {"T0": True}}, "gold has no task in common with x.csv: 'T0' there, 't0' here; are the ids the same?"),
         ({"gold": {"t0": 2}}, "gold of task 't0' is 2; it must be 0 or 1"),
     ],
 )
