@@ -1,0 +1,35 @@
+"""KL-LSA: LSA with the divergence of two coins in the place of twice the squared gap."""
+
+import math
+from dataclasses import dataclass
+
+from cutline.policies.divergence import divergence
+from cutline.policies.policy import Policy, check_parameter, excess, settle
+
+
+def kl_lsa_index(pulls: float, total: float, threshold: float, alpha: float) -> float:
+    """Return alpha / 2 T_i kl(total / T_i, theta) + 0.5 ln T_i."""
+    x = divergence(pulls, excess(pulls, total, threshold), threshold)
+    return settle(0.5 * alpha * x + 0.5 * math.log(pulls))
+
+
+@dataclass(frozen=True)
+class KLLSA(Policy):
+    """LSA by divergence, with the tuning parameter ``alpha`` > 0, which means what it does in LSA near threshold 1/2.
+
+    There kl(mean, threshold) is 2 gap^2, and elsewhere more (Pinsker's inequality). Raises InvalidInputError for any
+    other alpha. Source: paper, Algorithm 1, with the divergence of Garivier and Cappe (COLT 2011).
+    """
+
+    name = "KL-LSA"
+    formula = "alpha/2 * T_i * kl(mean_i, theta) + 0.5 * ln(T_i), kl(p, q) = p ln(p/q) + (1-p) ln((1-p)/(1-q))"
+    source = (
+        "LSA with the divergence of Garivier, Cappe: The KL-UCB algorithm for bounded stochastic bandits, COLT 2011"
+    )
+
+    alpha: float = 1.35
+
+    index = staticmethod(kl_lsa_index)
+
+    def __post_init__(self) -> None:
+        check_parameter(self, "alpha", lambda value: 0 < value <= 1e100, "a number above 0, at most 1e100")

@@ -1,0 +1,75 @@
+"""The table of the free boundary against the integral equation that it solves, and its two ends."""
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from cutline.policies.free_boundary import log_cost
+
+
+def psi(x: float) -> float:
+    return log_cost(1.0, math.sqrt(2.0 * x))
+
+
+def boundary(time: float, psi: Callable[[float], float]) -> float:
+    """Return z on the boundary at the time c t: where psi(z^2 / 2) = -ln(c t)."""
+    if time > 100.0:
+        return 1.0 / (2.0 * math.sqrt(2.0 * math.pi) * time)
+    return float(brentq(lambda z: psi(z * z / 2.0) + math.log(time), 1e-4, 20.0, xtol=1e-12))
+
+
+def imbalance(time: float, psi: Callable[[float], float]) -> float:
+    """Return by what share going on from the boundary costs more than the error that it avoids: 0 if psi is right.
+
+    A walk that is z sqrt(t) at the time t, its drift unknown with a flat prior, is normal at a later time t + s, with
+    the mean z sqrt(t) (1 + s / t) and the variance s (1 + s / t). In the end the error is none.
+    """
+    z = boundary(time, psi)
+
+    def watched(root: float) -> float:
+        later = time + root * root
+        mean = z * math.sqrt(time) * later / time
+        deviation = root * math.sqrt(later / time)
+        edge = boundary(later, psi) * math.sqrt(later)
+        return float(ndtr((edge - mean) / deviation) - ndtr((-edge - mean) / deviation)) * 2.0 * root
+
+    points, weights = np.polynomial.legendre.leggauss(16)
+    cuts = [0.0, *(z * math.sqrt(time) * 2.0**k for k in range(-3, 24))]
+    paid = 0.0
+    for low, high in pairwise(cuts):
+        half = (high - low) / 2.0
+        paid += half * sum(w * watched(low + half * (1.0 + x)) for x, w in zip(points, weights, strict=True))
+    return paid / float(ndtr(-z)) - 1.0
+
+
+@pytest.mark.parametrize("time", [1.0, 0.1, 1e-2, 1e-4, 1e-6])
+def test_going_on_costs_on_the_boundary_what_it_saves(time: float) -> None:
+    assert imbalance(time, psi) == pytest.approx(0.0, abs=2e-5)
+
+
+def test_a_boundary_a_little_off_would_be_found_out() -> None:
+    """The control: a psi that is too high by 0.0003 about x = 1."""
+    assert abs(imbalance(0.05, psi)) < 2e-5
+    assert abs(imbalance(0.05, lambda x: psi(x) + 3e-4 * math.exp(-((x - 1.0) ** 2)))) > 1e-4
+
+
+def test_its_ends_are_known_in_closed_form() -> None:
+    assert psi(1e-7) == pytest.approx(0.5 * math.log(1e-7) + math.log(4 * math.sqrt(math.pi)), abs=1e-6)
+    for x, close in ((40.0, 0.045), (1e3, 2e-3), (1e6, 2e-6)):
+        assert psi(x) == pytest.approx(x - 0.5 * math.log(x) + math.log(2 * math.sqrt(math.pi)), abs=close)
+
+
+def test_it_grows_and_has_no_jumps_where_one_piece_ends_and_the_next_begins() -> None:
+    values = np.array([log_cost(1.0, z) for z in np.linspace(0.01, 20.0, 20_000)])
+    steps = np.diff(values)
+    assert steps.min() > 0.0
+    assert np.abs(np.diff(steps[100:])).max() < 1e-4
+
+
+def test_time_counts_by_its_logarithm() -> None:
+    assert log_cost(1000.0, 1.5) - log_cost(1.0, 1.5) == pytest.approx(math.log(1000.0), rel=1e-14)
