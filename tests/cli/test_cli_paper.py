@@ -32,7 +32,7 @@ def test_a_process_fills_the_folder_and_prints_the_summary_and_nothing_else(star
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--runs", "0"), "runs is 0; it must be 1 or more"),
+        (("--runs", "0"), "runs is 0; it must be a whole number from 1 to 2^31 - 1"),
         (("--setups", "1,7"), "the paper has no setup 7; there are 1 to 6"),
         (("--setups", "2,2"), "setup 2 is given twice"),
         (("--setups", "1,x"), "--setups: number 2 is 'x'; it must be a whole number, as in 1,2"),

@@ -121,7 +121,7 @@ def test_a_column_of_a_file_can_be_named(cutline: Run, tmp_path: Path) -> None:
         (("--budgets", "50,50"), "budgets must increase: 50 comes after 50"),
         (("--budgets", "1e3"), "--budgets: number 1 is '1e3'; it must be a whole number, as in 100,200"),
         (("--budgets", "100,"), "--budgets: number 2 is ''; it must be a whole number"),
-        (("--runs", "0"), "runs is 0; it must be 1 or more"),
+        (("--runs", "0"), "runs is 0; it must be a whole number from 1 to 2^31 - 1"),
         (("--seed", "-1"), "seed is -1; it must be a whole number from 0 to 2^64 - 1"),
         (("--jobs", "0"), "jobs is 0; it must be 1 or more"),
         (("--streams", "both"), "streams is 'both'; it must be one of common, independent"),

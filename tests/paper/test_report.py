@@ -128,7 +128,7 @@ def test_an_interruption_leaves_what_was_finished_whole_and_no_manifest(tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"runs": 0}, "runs is 0; it must be 1 or more"),
+        ({"runs": 0}, "runs is 0; it must be a whole number from 1"),
         ({"setups": [7]}, "no setup 7"),
         ({"seed": -1}, "seed is -1"),
         ({"executor": 0}, "jobs is 0"),

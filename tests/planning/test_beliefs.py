@@ -70,7 +70,9 @@ def test_impossible_pilot_results_are_refused_with_the_arm(pulls, totals, messag
         Beliefs.after(pulls, totals)
 
 
-@pytest.mark.parametrize(("arms", "wanted"), [(0, "1 or more"), (2.5, "a whole number"), ("ten", "a whole number")])
+@pytest.mark.parametrize(
+    ("arms", "wanted"), [(0, "a whole number from 1"), (2.5, "a whole number"), ("ten", "a whole number")]
+)
 def test_a_prior_needs_a_whole_number_of_arms(arms, wanted):
     with pytest.raises(InvalidInputError, match=f"arms is {arms!r}; it must be {wanted}"):
         Beliefs.prior(2, 2, arms)

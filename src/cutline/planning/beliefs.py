@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 from cutline.problem import Problem
-from cutline.simulation.checks import check_whole
 
 _SMALLEST, _LARGEST = 1e-6, 1e6
 
@@ -44,7 +44,7 @@ class Beliefs:
     @classmethod
     def prior(cls, a: float, b: float, arms: int) -> "Beliefs":
         """Return the same Beta(a, b) for every one of ``arms`` >= 1 arms; raise InvalidInputError for bad numbers."""
-        count = check_whole("arms", arms, 1, 2**31 - 1, "1 or more")
+        count = check_whole("arms", arms, 1, 2**31 - 1)
         return cls([a] * count, [b] * count)
 
     @classmethod

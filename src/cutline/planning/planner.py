@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 from cutline.planning.beliefs import Beliefs, Guess
 from cutline.planning.exact import UniformErrors, theorem_budgets
@@ -16,7 +17,7 @@ from cutline.planning.simulator import Simulator
 from cutline.policies import Policy
 from cutline.problem import Problem, check_threshold
 from cutline.progress import Progress
-from cutline.simulation.checks import check_policies, check_whole
+from cutline.simulation.checks import check_policies
 from cutline.simulation.workers import jobs_of
 from cutline.text import aligned
 
@@ -119,7 +120,7 @@ def plan(
     known: Guess = guess if isinstance(guess, Beliefs) else Problem(guess, limit)
     target = _target(known.arms, errors, accuracy)
     (chosen,) = check_policies(policy)
-    seed = check_whole("seed", seed, 0, 2**64 - 1, "a whole number from 0 to 2^64 - 1")
+    seed = check_whole("seed", seed, 0, 2**64 - 1)
     jobs_of(executor)
     on_threshold = 0 if isinstance(known, Beliefs) else int(np.count_nonzero(known.gaps == 0.0))
     reachable = target >= on_threshold / 2

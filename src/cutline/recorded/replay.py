@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 from cutline.memory import require_memory
 from cutline.policies import Policy
@@ -126,9 +127,8 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     """
     chosen = _check_policies(policies)
     threshold = check_threshold(threshold)
-    for name, value, least in (("runs", runs, 1), ("seed", seed, 0)):
-        if value < least:
-            raise InvalidInputError(f"{name} is {value}; it must be {least} or more")
+    runs = check_whole("runs", runs, 1, 2**31 - 1)
+    seed = check_whole("seed", seed, 0, 2**64 - 1)
     jobs = jobs_of(executor)
     arms, labels = len(recorded.tasks), len(recorded)
     at = _check_budgets(budgets, arms, labels)

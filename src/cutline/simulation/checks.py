@@ -1,6 +1,5 @@
-"""What simulate, plan and replay ask of their arguments: policies, budgets, whole numbers."""
+"""What simulate, plan and replay ask of their arguments: policies and budgets."""
 
-import operator
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -9,17 +8,6 @@ from numpy.typing import NDArray
 
 from cutline.errors import InvalidInputError
 from cutline.policies import Policy, parse
-
-
-def check_whole(name: str, value: int, least: int, most: int, wanted: str) -> int:
-    """Return a whole number as an int; raise InvalidInputError if it is none, or out of range."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InvalidInputError(f"{name} is {value!r}; it must be a whole number") from None
-    if not least <= number <= most:
-        raise InvalidInputError(f"{name} is {number}; it must be {wanted}")
-    return number
 
 
 def check_policies(policies: Policy | str | Iterable[Policy | str]) -> list[Policy]:

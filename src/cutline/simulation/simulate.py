@@ -7,13 +7,14 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from cutline.checks import check_whole
 from cutline.cluster import threads_of
 from cutline.errors import InvalidInputError
 from cutline.memory import require_memory
 from cutline.policies import Policy
 from cutline.problem import Problem
 from cutline.progress import Progress, progress_bar
-from cutline.simulation.checks import check_budgets, check_policies, check_whole
+from cutline.simulation.checks import check_budgets, check_policies
 from cutline.simulation.chunks import Chunk, pulls_of_a_run
 from cutline.simulation.curves import RegretCurves
 from cutline.simulation.engines import choose, play
@@ -55,8 +56,8 @@ def simulate(
     """
     chosen = check_policies(policies)
     at = check_budgets(budgets, problem.arms)
-    runs = check_whole("runs", runs, 1, 2**31 - 1, "1 or more")
-    seed = check_whole("seed", seed, 0, 2**64 - 1, "a whole number from 0 to 2^64 - 1")
+    runs = check_whole("runs", runs, 1, 2**31 - 1)
+    seed = check_whole("seed", seed, 0, 2**64 - 1)
     if streams not in STREAMS:
         raise InvalidInputError(f"streams is {streams!r}; it must be one of {', '.join(STREAMS)}")
     jobs = jobs_of(executor)

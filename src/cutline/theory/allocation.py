@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from cutline.errors import InvalidInputError
-from cutline.theory.checks import Floats, check_budgets, check_gaps, check_numbers, check_positive, check_whole, plain
+from cutline.theory.checks import (
+    Floats,
+    check_budgets,
+    check_gaps,
+    check_numbers,
+    check_positive,
+    check_whole_numbers,
+    plain,
+)
 from cutline.theory.stairs import Stairs, build_stairs, starts
 
 
@@ -138,7 +146,7 @@ def integer_allocation(gaps: ArrayLike, budgets: ArrayLike, c: float) -> NDArray
     """
     stairs = build_stairs(gaps)
     values = check_budgets(budgets)
-    wholes = check_whole("budget", values)
+    wholes = check_whole_numbers("budget", values)
     constant = check_positive("c", c)
     pulls = np.zeros((values.size, stairs.arms), dtype=np.int64)
     if not stairs.gaps.size:

@@ -73,7 +73,7 @@ def check_budgets(budgets: ArrayLike, least: float = 0.0, condition: str = "T >=
     return values
 
 
-def check_whole(name: str, values: Floats) -> NDArray[np.int64]:
+def check_whole_numbers(name: str, values: Floats) -> NDArray[np.int64]:
     """Return whole numbers as int64; raise InvalidInputError for a number with a fraction."""
     fractions = values[values != np.floor(values)]
     if fractions.size:

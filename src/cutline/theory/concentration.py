@@ -12,7 +12,7 @@ from scipy import special
 
 from cutline.errors import InvalidInputError
 from cutline.problem import check_threshold, is_above
-from cutline.theory.checks import Floats, check_numbers, check_positive, check_whole, plain
+from cutline.theory.checks import Floats, check_numbers, check_positive, check_whole_numbers, plain
 
 
 def _positive(name: str, values: ArrayLike) -> Floats:
@@ -21,7 +21,9 @@ def _positive(name: str, values: ArrayLike) -> Floats:
 
 def _pulls(name: str, values: ArrayLike) -> NDArray[np.int64]:
     wanted = "a whole number from 1 to 2^53"
-    return check_whole(name, check_numbers(name, values, lambda number: (number >= 1) & (number <= 2.0**53), wanted))
+    return check_whole_numbers(
+        name, check_numbers(name, values, lambda number: (number >= 1) & (number <= 2.0**53), wanted)
+    )
 
 
 def _probability(bound: Floats) -> Floats:

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 
 from cutline.errors import InvalidInputError
 from cutline.problem import Problem
-from cutline.theory.checks import Floats, check_budgets, check_number, check_numbers, check_whole, plain
+from cutline.theory.checks import Floats, check_budgets, check_number, check_numbers, check_whole_numbers, plain
 
 
 def _check_arms(arms: int) -> int:
     number = check_number("number of arms", arms, lambda k: (k >= 20) & (k <= 10**7), "in 20 <= K <= 10^7")
-    return int(check_whole("number of arms", np.array(number)))
+    return int(check_whole_numbers("number of arms", np.array(number)))
 
 
 def hard_instances(arms: int) -> tuple[Problem, Problem]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from cutline.errors import InvalidInputError
 from cutline.problem import check_threshold
-from cutline.theory.checks import Floats, check_budgets, check_gaps, check_whole, plain
+from cutline.theory.checks import Floats, check_budgets, check_gaps, check_whole_numbers, plain
 from cutline.theory.concentration import error_probability
 
 MOST_PULLS = 1_000_000
@@ -49,7 +49,7 @@ def static_optimum(gaps: ArrayLike, budgets: ArrayLike, threshold: float = 0.5) 
     """
     limit, values = check_threshold(threshold), check_gaps(gaps)
     wanted = check_budgets(budgets, values.size, "T >= K")
-    check_whole("budget", wanted)
+    check_whole_numbers("budget", wanted)
     largest = int(wanted.max(initial=values.size))
     if largest > MOST_PULLS:
         raise InvalidInputError(f"budget {largest} is too large for the static optimum; the most is 10^6")
