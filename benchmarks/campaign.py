@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cutline.campaign.campaign import Campaign, campaigns
+from cutline.campaign import Campaign, campaigns
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 import postgres
@@ -123,7 +123,7 @@ def speed(folder: Path, share: float, url: str | None) -> None:
     report(f"ask with {count:,} arms, against 1,000", f"{large / small:.2f} times", "<= 2 times", large <= 2 * small)
     seconds = timed(lambda: campaigns(path))
     report(f"status of {count:,} arms", f"{seconds * 1000:.0f} ms", "<= 1 s", seconds <= 1)
-    script = f"from cutline.campaign.campaign import campaigns; campaigns({str(path)!r})"
+    script = f"from cutline.campaign import campaigns; campaigns({str(path)!r})"
     seconds = timed(lambda: subprocess.run([sys.executable, "-c", script], check=True))
     report("the same in a new process", f"{seconds * 1000:.0f} ms", "<= 1 s", seconds <= 1)
 

@@ -7,7 +7,7 @@ import os
 import random
 import sys
 
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 
 
 def say(*words: object) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 
 LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED = range(5)
 STRIDE = 2**40
@@ -20,13 +20,13 @@ CAMPAIGN = (
 def rows(campaign: Campaign, query: str) -> list[tuple[Any, ...]]:
     """Run a query about this campaign: ``:campaign`` is its id."""
     return campaign._store.read(
-        lambda connection: [tuple(row) for row in connection.execute(text(query), {"campaign": campaign._book.id})]
+        lambda connection: [tuple(row) for row in connection.execute(text(query), {"campaign": campaign._identity.id})]
     )
 
 
 def dump(campaign: Campaign) -> list[list[tuple[Any, ...]]]:
     """All that a campaign holds, but for what tells it from others: its id and the token in the ids of its pulls."""
-    arms, pulls = (columns.format(base=campaign._book.id * STRIDE) for columns in (ARMS, PULLS))
+    arms, pulls = (columns.format(base=campaign._identity.id * STRIDE) for columns in (ARMS, PULLS))
     return [
         rows(campaign, f"SELECT {CAMPAIGN} FROM cutline_campaigns WHERE id = :campaign"),
         rows(campaign, f"SELECT {arms} FROM cutline_arms WHERE campaign_id = :campaign ORDER BY number"),

@@ -9,7 +9,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from campaign_contract.campaigns import STRANGE_IDS, Clock
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 from cutline.campaign.database import migrations
 from cutline.campaign.database.schema import HEAD, VERSION_TABLE, metadata
 from ledger import audit, dump

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign.results import Pull
-from cutline.campaign.running.command import Command, read_reward
+from cutline.campaign import Command, Pull
+from cutline.campaign.checks import read_reward
 from cutline.errors import InvalidInputError, MeasurementError
 
 

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from campaign_contract.campaigns import arms
-from cutline.campaign.campaign import Campaign, campaigns
+from cutline.campaign import Campaign, campaigns
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations import creation
 from cutline.campaign.settings import Settings, check_policy
@@ -27,8 +27,8 @@ def test_equal_arms_are_first_equally_often_over_many_seeds(tmp_path: Path) -> N
     with Store.connect(tmp_path / "campaigns.db", create=True) as store:
         for seed in range(seeds):
             settings = Settings(0.5, check_policy("LSA"), 10, seed=seed)
-            book = creation.create(store, f"seed {seed}", arms(count), settings)
-            first[Campaign(store, book, time.time).ask()[0].arm] += 1
+            campaign = creation.create(store, f"seed {seed}", arms(count), settings)
+            first[Campaign(store, campaign, time.time).ask()[0].arm] += 1
 
     def fits(seen: list[int]) -> bool:
         chi_square = sum((n - seeds / count) ** 2 for n in seen) / (seeds / count)
@@ -78,7 +78,7 @@ def test_a_creation_that_fails_leaves_the_other_campaigns(tmp_path: Path) -> Non
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 from cutline.errors import StoreError
 try:
     Campaign.create(sys.argv[1], "c", map(str, range(20_000)), 0.5, "LSA", 9)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 from ledger import audit
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -24,7 +24,7 @@ def run(script: str, *arguments: object) -> list[str]:
 
 SHARED = """
 import multiprocessing, sys
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 
 def work():
     for _ in range(10):
@@ -46,7 +46,7 @@ campaign.close()
 
 LEFT = """
 import os, sys
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 
 campaign = Campaign.create(sys.argv[1], "c", ["a"], 0.5, "LSA", 1000)
 pull, other = campaign.ask(2)
@@ -83,7 +83,7 @@ def test_a_child_goes_on_when_its_parent_has_closed_the_campaign(url: str) -> No
 
 INHERITED = """
 import os, sys
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 
 campaign = Campaign.create(sys.argv[1], "c", ["a"], 0.5, "LSA", 1000)
 campaign.ask()
@@ -103,7 +103,7 @@ def test_a_child_inherits_no_open_file_of_an_sqlite_database(tmp_path: Path) -> 
 
 BUSY = """
 import os, sys, threading, warnings
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 from cutline.errors import StoreError
 
 campaign = Campaign.create(sys.argv[1], "c", ["a"], 0.5, "LSA", 1000)
@@ -146,7 +146,7 @@ def test_a_fork_in_the_midst_of_another_threads_transaction_leaves_the_child_a_r
 
 IN_MEMORY = """
 import os
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 from cutline.errors import StoreError
 
 campaign = Campaign.create(None, "c", ["a"], 0.5, "LSA", 1000)

@@ -14,10 +14,10 @@ from sqlalchemy import Connection
 
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, asked, one
-from cutline.campaign.campaign import Campaign, campaigns
+from cutline.campaign import Campaign, campaigns
 from cutline.campaign.database import arms_and_pulls, engines
 from cutline.campaign.database.arms_and_pulls import lock_arms
-from cutline.campaign.database.statements import Prepared
+from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.operations import asking, observing
 from cutline.errors import StoreError
 from ledger import audit, dump, rows as query_rows
@@ -155,10 +155,10 @@ def test_a_transaction_that_postgresql_ended_for_a_deadlock_is_done_again(postgr
 
         def lock(first: int, second: int, connection: Connection) -> int:
             tries.append(first)
-            lock_arms(connection, [campaign._book.base + first])
+            lock_arms(connection, [campaign._identity.base + first])
             if len(tries) <= 2:
                 both_hold_one.wait(10)
-            return len(lock_arms(connection, [campaign._book.base + second]))
+            return len(lock_arms(connection, [campaign._identity.base + second]))
 
         futures = [pool.submit(campaign._store.write, partial(lock, *pair)) for pair in ((0, 1), (1, 0))]
         assert [future.result(30) for future in futures] == [1, 1]
@@ -169,7 +169,7 @@ def test_an_ask_passes_over_an_arm_that_somebody_is_telling(postgresql: str) -> 
     with Campaign.create(postgresql, "c", arms(3), 0.5, "LSA", 10) as campaign:
         first = one(campaign)
         campaign.abandon(first)  # and so it is the first again
-        numbers = [campaign._book.base + arms(3).index(first.arm)]
+        numbers = [campaign._identity.base + arms(3).index(first.arm)]
 
         def ask_meanwhile(connection: Connection) -> list[str]:
             lock_arms(connection, numbers)
@@ -184,7 +184,7 @@ def test_an_ask_that_needs_an_arm_that_somebody_is_telling_waits_for_it(postgres
     with Campaign.create(postgresql, "c", ["a"], 0.5, "LSA", 10) as campaign, ThreadPoolExecutor(1) as pool:
 
         def ask_meanwhile(connection: Connection) -> "Future[list[str]]":
-            lock_arms(connection, [campaign._book.base])
+            lock_arms(connection, [campaign._identity.base])
             waiting = pool.submit(asked, campaign)
             assert wait([waiting], timeout=0.3).done == set()
             return waiting
@@ -210,8 +210,8 @@ def test_no_statement_reads_more_of_a_campaign_than_it_needs(postgresql: str, st
     with Campaign.create(postgresql, "c", arms(3000), 0.5, "LSA", 10_000) as campaign:
         campaign.observe_many([(f"arm {i}", 1, "ann", f"key {i}") for i in range(3000)])
         campaign.ask(2000)
-        number, digest = campaign._book.base, b"\0" * 16
-        values = {"campaign": campaign._book.id, "now": 0.0, "n": 1, "worker": digest}
+        number, digest = campaign._identity.base, b"\0" * 16
+        values = {"campaign": campaign._identity.id, "now": 0.0, "n": 1, "worker": digest}
         in_digests = "digest = ANY" in plan
         with campaign._store.engine.connect() as connection:
             text, order, constants = statement._for(connection)

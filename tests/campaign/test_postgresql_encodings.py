@@ -9,7 +9,7 @@ from sqlalchemy import make_url
 
 from campaign_contract import CampaignContract
 from campaign_contract.campaigns import STRANGE_IDS
-from cutline.campaign.campaign import Campaign, campaigns
+from cutline.campaign import Campaign, campaigns
 from cutline.errors import StoreError
 from ledger import audit
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 from cutline.campaign.resume import label, open_one, resume, the_one
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 

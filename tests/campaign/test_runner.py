@@ -8,15 +8,15 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cutline.campaign.campaign import Campaign
-from cutline.campaign.results import Pull, Reason
-from cutline.campaign.running.command import Command
+from cutline.campaign import Campaign, Command, Pull, Pulls, Reason, Settings, Status, run
 from cutline.errors import InvalidInputError, MeasurementError, NotFoundError
+from cutline.policies.lsa import LSA
 from ledger import audit
 from surroundings import PATIENCE
 
@@ -39,6 +39,43 @@ def test_a_run_spends_the_budget_and_records_what_was_measured(jobs: int) -> Non
     assert report.finished is Reason.BUDGET_SPENT
     assert [(item.mean, item.above) for item in campaign.decisions()] == [(0.0, False), (1.0, True)]
     audit(campaign)
+
+
+class ThreeCoins:
+    """No Campaign, but it can be asked and told like one: three pulls of one arm."""
+
+    def __init__(self) -> None:
+        self.left, self.flying, self.told = 3, 0, list[tuple[str, float]]()
+
+    def ask(self, n: int = 1, *, lease: float, without: Collection[str]) -> Pulls:
+        count = min(n, self.left)
+        self.left, self.flying = self.left - count, self.flying + count
+        pulls = [Pull(f"{self.left}-{i}", "coin", None, None, lease) for i in range(count)]
+        return Pulls(pulls, None if count == n else Reason.BUDGET_SPENT)
+
+    def tell(self, pull: Pull, reward: float) -> None:
+        self.flying -= 1
+        self.told.append((pull.arm, reward))
+
+    def abandon(self, pull: Pull) -> None:
+        self.flying, self.left = self.flying - 1, self.left + 1
+
+    def extend(self, pull: Pull, lease: float) -> None: ...
+
+    def status(self) -> Status:
+        settings = Settings(0.5, LSA(), 3)
+        return Status("coins", settings, 1, len(self.told), self.flying, self.left, 0, 0.5, None)
+
+
+def test_anything_that_is_asked_and_told_like_a_campaign_can_be_run() -> None:
+    coins = ThreeCoins()
+    report = run(coins, lambda pull: 0.25, jobs=2)
+    assert (report.told, report.finished) == (3, Reason.BUDGET_SPENT)
+    assert coins.told == [("coin", 0.25)] * 3
+    coins = ThreeCoins()
+    with pytest.raises(MeasurementError, match="arm 'coin': ZeroDivisionError"):
+        run(coins, lambda pull: 1 / 0)
+    assert (coins.left, coins.flying, coins.told) == (3, 0, [])
 
 
 def test_one_job_measures_what_asking_and_telling_by_hand_does() -> None:
@@ -193,7 +230,7 @@ def test_a_run_waits_for_what_others_have_in_flight_and_measures_it_when_their_l
 
 
 def test_a_campaign_that_is_deleted_meanwhile_ends_the_run(tmp_path: Path) -> None:
-    from cutline.campaign.campaign import delete
+    from cutline.campaign import delete
 
     url = tmp_path / "x.db"
     with Campaign.create(url, "run", ARMS, 0.5, "LSA", 30) as campaign:

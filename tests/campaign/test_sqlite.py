@@ -9,9 +9,9 @@ import pytest
 
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, one
-from cutline.campaign.campaign import Campaign, campaigns, delete
-from cutline.campaign.database import arms_and_pulls, identity
-from cutline.campaign.database.statements import Prepared
+from cutline.campaign import Campaign, campaigns, delete
+from cutline.campaign.database import arms_and_pulls, counters
+from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.operations import asking, creation, deciding, observing, telling
 from cutline.errors import InvalidInputError, NotFoundError, StoreError
 from ledger import audit, dump, rows as query_rows
@@ -116,7 +116,7 @@ def test_a_disk_that_is_full_from_the_start_is_an_error(path: Path) -> None:
 
 READ_ONLY = """
 import os, sys
-from cutline.campaign.campaign import Campaign, campaigns
+from cutline.campaign import Campaign, campaigns
 from cutline.errors import StoreError
 path = sys.argv[1]
 with Campaign.create(path + ".warm", "c", ["a"], 0.5, "LSA", 1) as campaign:  # loads all that will be needed
@@ -165,13 +165,13 @@ def test_a_read_only_file_is_an_error_and_stays_as_before(in_use: bool) -> None:
 
 
 PLANS = [
-    ("_COUNTERS", asking._COUNTERS, "COVERING INDEX cutline_pulls_expires (campaign_id=? AND expires>?)"),
+    ("_LOCK_COUNTERS", asking._LOCK_COUNTERS, "COVERING INDEX cutline_pulls_expires (campaign_id=? AND expires>?)"),
     ("_ENDED", asking._ENDED, "INDEX cutline_pulls_expires (campaign_id=? AND expires<?)"),
     ("_QUEUE", asking._QUEUE, "INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
     ("_WORKER_QUEUE", asking._WORKER_QUEUE, "INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
     ("_MINE", asking._WORKER_QUEUE, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
     ("_HAS_AGAIN", telling._HAS_AGAIN, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
-    ("_STATUS", Prepared(identity._STATUS), "COVERING INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
+    ("_STATUS", Prepared(counters._STATUS), "COVERING INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
     ("_ALL", Prepared(deciding._ALL), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     ("_RESULTS", Prepared(deciding._RESULTS), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     *(

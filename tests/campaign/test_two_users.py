@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 
 OWNER, OTHER, SHARED_GROUP = 52001, 52002, 52003
 """Numbers of users and of a group; nobody needs to know them."""
@@ -26,7 +26,7 @@ only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be two us
 AS_USER = """
 import contextlib, io, json, os, sys, tempfile, time
 from pathlib import Path
-from cutline.campaign.campaign import Campaign, campaigns
+from cutline.campaign import Campaign, campaigns
 from cutline.cli import main
 from cutline.errors import CutlineError
 

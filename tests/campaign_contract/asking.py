@@ -10,7 +10,7 @@ import pytest
 
 import naive
 from campaign_contract.campaigns import CampaignTests, Create, arms, asked, one
-from cutline.campaign.results import Reason
+from cutline.campaign import Reason
 from cutline.errors import InvalidInputError
 from ledger import dump
 

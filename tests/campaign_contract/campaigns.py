@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign.campaign import Campaign
-from cutline.campaign.results import Pull
+from cutline.campaign import Campaign, Pull
 from ledger import audit
 
 Create = Callable[..., Campaign]

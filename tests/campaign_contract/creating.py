@@ -2,13 +2,28 @@
 
 import itertools
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 
-from campaign_contract.campaigns import STRANGE_IDS, CampaignTests, Create, asked
-from cutline.campaign.results import Reason
+from campaign_contract.campaigns import STRANGE_IDS, CampaignTests, Create, arms, asked
+from cutline.campaign import Reason
 from cutline.errors import InvalidInputError, NotFoundError
+from cutline.policies import Policy
+
+
+@dataclass(frozen=True)
+class Fewest(Policy):
+    """A policy of somebody's own, whose text says nothing to Cutline."""
+
+    name: ClassVar[str] = "Fewest"
+    formula: ClassVar[str] = "T_i"
+    source: ClassVar[str] = "-"
+
+    @staticmethod
+    def index(pulls: float, total: float, threshold: float) -> float:
+        return pulls
 
 
 class Creating(CampaignTests):
@@ -83,6 +98,16 @@ class Creating(CampaignTests):
     def test_bad_settings_are_refused(self, create: Create, options: dict[str, Any], message: str) -> None:
         with pytest.raises((InvalidInputError, NotFoundError), match=message):
             create(2, **options)
+
+    def test_a_policy_that_could_not_be_read_again_is_refused_but_in_memory(
+        self, create: Create, url: str | None
+    ) -> None:
+        if url is None:
+            assert sorted(asked(create(3, policy=Fewest()), 3)) == arms(3)
+            return
+        with pytest.raises(InvalidInputError, match=r"^policy Fewest is not one that cutline policies lists"):
+            create(3, policy=Fewest(), name="same")
+        create(3, name="same")
 
     @pytest.mark.slow
     def test_fifty_thousand_arms_at_once(self, create: Create) -> None:

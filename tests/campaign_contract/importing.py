@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from campaign_contract.campaigns import STRANGE_IDS, SharedCampaignTests, one
-from cutline.campaign.campaign import Campaign, campaigns
+from cutline.campaign import Campaign, campaigns
 from cutline.campaign.files.exporting import RESULT_COLUMNS, result_rows, write_csv, write_jsonl
 from cutline.campaign.files.importing import Imported, import_recorded
 from cutline.errors import ConflictError, NotFoundError, StoreError

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from campaign_contract.campaigns import CampaignTests, Clock, Create, asked, one
-from cutline.campaign.results import Reason
+from cutline.campaign import Reason
 from cutline.errors import ConflictError, InvalidInputError
 from ledger import dump
 

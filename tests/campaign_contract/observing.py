@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from campaign_contract.campaigns import CampaignTests, Clock, Create, asked, one
-from cutline.campaign.results import Observation
+from cutline.campaign import Observation
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 from ledger import dump
 

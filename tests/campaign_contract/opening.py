@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from campaign_contract.campaigns import SharedCampaignTests, arms, one
-from cutline.campaign.campaign import Campaign, campaigns, delete
-from cutline.campaign.results import Reason
+from cutline.campaign import Campaign, Reason, campaigns, delete
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 from ledger import dump, rows
 

@@ -14,8 +14,7 @@ import pytest
 
 import campaign_worker
 from campaign_contract.campaigns import Clock, SharedCampaignTests, arms, one
-from cutline.campaign.campaign import Campaign, campaigns
-from cutline.campaign.results import Reason
+from cutline.campaign import Campaign, Reason, campaigns
 from cutline.errors import NotFoundError
 from ledger import audit
 

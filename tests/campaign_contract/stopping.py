@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from campaign_contract.campaigns import CampaignTests, Create, arms
-from cutline.campaign.results import Reason
+from cutline.campaign import Reason
 from ledger import dump
 
 

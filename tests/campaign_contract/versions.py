@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from campaign_contract.campaigns import SharedCampaignTests, one
-from cutline.campaign.campaign import Campaign, campaigns
+from cutline.campaign import Campaign, campaigns
 from cutline.campaign.database.schema import HEAD
 from cutline.errors import StoreError
 from ledger import dump, rows

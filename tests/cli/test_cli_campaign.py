@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 from cutline.cli.campaign import command
 
 Run = Callable[..., Any]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 from cutline.recorded.readers import read_observations
 from ledger import dump
 

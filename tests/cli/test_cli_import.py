@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign.campaign import Campaign
+from cutline.campaign import Campaign
 from surroundings import PATIENCE
 
 Run = Callable[..., Any]

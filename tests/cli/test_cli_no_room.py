@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign.campaign import Campaign, campaigns
+from cutline.campaign import Campaign, campaigns
 from ledger import dump
 
 pytestmark = pytest.mark.process

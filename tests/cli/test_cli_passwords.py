@@ -10,7 +10,7 @@ from typing import Any
 import click
 import pytest
 
-from cutline.campaign.campaign import Campaign, campaigns, delete
+from cutline.campaign import Campaign, campaigns, delete
 from cutline.campaign.database.address import label
 from cutline.cli import cutline as command_line
 from cutline.errors import CutlineError, InvalidInputError

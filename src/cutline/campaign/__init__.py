@@ -1,1 +1,57 @@
 """Campaigns: ask which arm to measure next, tell what came back, stop when the budget or the errors say so."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cutline.campaign.campaign import Campaign, campaigns, delete
+    from cutline.campaign.results import Decision, Observation, Pull, Pulls, Reason, Result, Status
+    from cutline.campaign.running.command import Command
+    from cutline.campaign.running.runner import Runnable, RunReport, run
+    from cutline.campaign.settings import Settings
+
+_HOMES = {
+    "Campaign": "campaign",
+    "Command": "running.command",
+    "Decision": "results",
+    "Observation": "results",
+    "Pull": "results",
+    "Pulls": "results",
+    "Reason": "results",
+    "Result": "results",
+    "RunReport": "running.runner",
+    "Runnable": "running.runner",
+    "Settings": "settings",
+    "Status": "results",
+    "campaigns": "campaign",
+    "delete": "campaign",
+    "run": "running.runner",
+}
+
+__all__ = [
+    "Campaign",
+    "Command",
+    "Decision",
+    "Observation",
+    "Pull",
+    "Pulls",
+    "Reason",
+    "Result",
+    "RunReport",
+    "Runnable",
+    "Settings",
+    "Status",
+    "campaigns",
+    "delete",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'cutline.campaign' has no attribute {name!r}")
+    return getattr(import_module(f"cutline.campaign.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -10,8 +10,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from cutline.campaign.checks import check_reward
 from cutline.campaign.settings import Settings
-from cutline.errors import InvalidInputError
 from cutline.problem import is_above
 
 UNIT = 10**9
@@ -31,13 +31,7 @@ CLOSED = math.inf
 
 def to_units(reward: Any) -> int:
     """Return a reward in billionths; raise InvalidInputError unless it is a boolean or a number in [0, 1]."""
-    try:
-        value = math.nan if isinstance(reward, (str, bytes)) else float(reward)
-    except (TypeError, ValueError, OverflowError):
-        value = math.nan
-    if not 0.0 <= value <= 1.0:
-        raise InvalidInputError(f"reward {reward!r} is not a number in [0, 1]")
-    return round(value * UNIT)
+    return round(check_reward(reward) * UNIT)
 
 
 def written(units: int) -> str:
@@ -45,8 +39,8 @@ def written(units: int) -> str:
     return f"{units / UNIT:.9g}"
 
 
-class Rules:
-    """What a campaign's settings say about one arm's record; ``total`` is in billionths."""
+class Arithmetic:
+    """Index, decision and probability of error of an arm's record under a campaign's settings; totals in billionths."""
 
     def __init__(self, settings: Settings) -> None:
         from scipy.special import betainc, betaincc  # it takes long to load, and status has no need of it

@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack
 
-from cutline.campaign.database import identity
+from cutline.campaign.database import counters
 from cutline.campaign.database.address import Url
+from cutline.campaign.database.identity import Identity, read_identities, read_identity
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations import asking, creation, deciding, observing, telling
 from cutline.campaign.operations.creation import Arms
@@ -26,10 +27,10 @@ class Campaign:
     nothing, and NotFoundError if the campaign has been deleted. A campaign may be shared between threads.
     """
 
-    def __init__(self, store: Store, book: identity.Book, clock: Callable[[], float]) -> None:
+    def __init__(self, store: Store, campaign: Identity, clock: Callable[[], float]) -> None:
         """Not to be called; see ``create`` and ``open``."""
         self._store = store
-        self._book = book
+        self._identity = campaign
         self._clock = clock
 
     @classmethod
@@ -83,27 +84,27 @@ class Campaign:
         """
         store = Store.connect(url, create=False)
         try:
-            book = identity.read_book(store, name)
-            book.settings.require(dict(expected))
+            campaign = read_identity(store, name)
+            campaign.settings.require(dict(expected))
             if arms is not None:
-                creation.require_arms(store, book, arms)
+                creation.require_arms(store, campaign, arms)
         except ConflictError as error:
             store.close()
             raise ConflictError(f"campaign {name!r}: {error}") from None
         except BaseException:
             store.close()
             raise
-        return cls(store, book, clock)
+        return cls(store, campaign, clock)
 
     @property
     def name(self) -> str:
         """The name of the campaign."""
-        return self._book.name
+        return self._identity.name
 
     @property
     def settings(self) -> Settings:
         """What the campaign was created with."""
-        return self._book.settings
+        return self._identity.settings
 
     def ask(self, n: int = 1, worker: str | None = None, lease: float = 600.0, without: Collection[str] = ()) -> Pulls:
         """Lease up to ``n`` pulls for ``lease`` seconds and return them, chosen as by n asks for one.
@@ -115,7 +116,7 @@ class Campaign:
         the worker had them. A lease that has ended gives its place in the budget back. Raises InvalidInputError unless
         n >= 1 and lease > 0, and for an id alone in ``without``.
         """
-        return asking.ask(self._store, self._book, self._clock(), n, worker, lease, without)
+        return asking.ask(self._store, self._identity, self._clock(), n, worker, lease, without)
 
     def tell(self, pull: Pull | str, reward: float) -> bool:
         """Record the reward of a pull (or its id): a number in [0, 1] or a boolean. Return whether it is new.
@@ -128,14 +129,14 @@ class Campaign:
         Raises ConflictError for another reward than the one told, an abandoned pull, or a place that is gone;
         NotFoundError for an unknown pull; InvalidInputError for a bad reward. Then nothing has changed.
         """
-        return telling.tell(self._store, self._book, [(pull, reward)]) == 1
+        return telling.tell(self._store, self._identity, [(pull, reward)]) == 1
 
     def tell_many(self, rewards: Iterable[tuple[Pull | str, float]]) -> int:
         """Record many (pull, reward) pairs in one transaction, all or none; return how many are new.
 
         Each is treated as by ``tell``, and raises what tell raises.
         """
-        return telling.tell(self._store, self._book, list(rewards))
+        return telling.tell(self._store, self._identity, list(rewards))
 
     def abandon(self, pull: Pull | str) -> None:
         """Give a pull back without a reward ("cannot say"): its arm is free, and the budget has its place back.
@@ -143,7 +144,7 @@ class Campaign:
         Its worker does not get the arm again (unless workers repeat). Abandoning again changes nothing. Raises
         ConflictError if the pull has been told, NotFoundError for an unknown pull.
         """
-        asking.abandon(self._store, self._book, pull)
+        asking.abandon(self._store, self._identity, pull)
 
     def extend(self, pull: Pull | str, lease: float) -> float:
         """Make a lease end ``lease`` seconds from now, and return when that is.
@@ -151,7 +152,7 @@ class Campaign:
         Raises ConflictError if the pull has been told or abandoned or its lease has ended, NotFoundError for an
         unknown pull, InvalidInputError unless lease > 0.
         """
-        return asking.extend(self._store, self._book, self._clock(), pull, lease)
+        return asking.extend(self._store, self._identity, self._clock(), pull, lease)
 
     def observe(self, arm: str, reward: float, worker: str | None = None, key: str | None = None) -> bool:
         """Record a result from elsewhere; return whether it is new. It is paid for already: it costs no budget.
@@ -169,7 +170,7 @@ class Campaign:
 
         An observation is (arm, reward), (arm, reward, worker) or (arm, reward, worker, key).
         """
-        return observing.observe(self._store, self._book, observations)
+        return observing.observe(self._store, self._identity, observations)
 
     def decisions(self, nearest: int | None = None, confidence: float = 0.95) -> list[Decision]:
         """Return a Decision for every arm, in the order of ``create``.
@@ -178,15 +179,15 @@ class Campaign:
         holds the true mean at all times with probability ``confidence`` at least, for one arm. Raises InvalidInputError
         unless nearest >= 1 and 0 < confidence < 1.
         """
-        return deciding.decisions(self._store, self._book, nearest, confidence)
+        return deciding.decisions(self._store, self._identity, nearest, confidence)
 
     def results(self) -> Iterator[Result]:
         """Yield every reward that the campaign holds, in the order in which the pulls were asked for or observed."""
-        return deciding.results(self._store, self._book)
+        return deciding.results(self._store, self._identity)
 
     def status(self) -> Status:
         """Return where the campaign stands; it takes the same time for a million arms, and writes nothing."""
-        return identity.status(self._store, self._book, self._clock())
+        return counters.status(self._store, self._identity, self._clock())
 
     def run(self, measure: "Measure", jobs: int = 1, **options: Unpack["RunOptions"]) -> "RunReport":
         """Measure until the campaign has finished, ``jobs`` arms at a time; see ``runner.run``."""
@@ -211,7 +212,7 @@ class Campaign:
 def campaigns(url: Url, clock: Callable[[], float] = time.time) -> list[Status]:
     """Return the status of every campaign in a database, by name; raise NotFoundError if there is no database."""
     with Store.connect(url, create=False) as store:
-        return [identity.status(store, book, clock()) for book in identity.read_books(store)]
+        return [counters.status(store, campaign, clock()) for campaign in read_identities(store)]
 
 
 def delete(url: Url, name: str, *, only_unused: bool = False) -> None:

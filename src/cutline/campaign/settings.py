@@ -1,16 +1,23 @@
-"""What a campaign is created with and keeps, checked."""
+"""What a campaign is created with and keeps, checked.
 
-import math
-import operator
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypedDict
+A setting is a field of Settings with its check, and an entry in Options for those who type it; rows of the database,
+dictionaries and comparisons are made from the fields. What else a new one needs: its column in database/schema.py with
+a migration, and its option in cli/_campaigns.py.
+"""
 
-from cutline.errors import ConflictError, InvalidInputError
-from cutline.policies import Policy, available, parse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import Any, Self, TypedDict
+
+from cutline.campaign.checks import check_policy, check_prior, check_target
+from cutline.checks import check_whole
+from cutline.errors import ConflictError, CutlineError, InvalidInputError
+from cutline.policies import Policy
 from cutline.problem import check_threshold
 
-LARGEST = 2**53
-"""No budget and no seed is larger, so that every store and every JSON reader keeps them exactly."""
+_PARTS = "ab"
+"""The letters that end the names of the columns of a pair, as in prior_a and prior_b."""
 
 
 class Options(TypedDict, total=False):
@@ -36,106 +43,82 @@ class Expected(Options, total=False):
     budget: int
 
 
+def _checked(check: Callable[[Any], Any]) -> dict[str, Callable[[Any], Any]]:
+    """The metadata of a field: what checks and converts its value; None stays None where that is the default."""
+    return {"check": check}
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of a campaign; see ``Campaign.create``. Raises InvalidInputError for a bad one."""
 
-    threshold: float
-    policy: Policy
-    budget: int
-    seed: int = 0
-    max_pulls_per_arm: int | None = None
-    repeat_workers: bool = False
-    prior: tuple[float, float] = (1.0, 1.0)
-    target_errors: float | None = None
+    threshold: float = field(metadata=_checked(check_threshold))
+    policy: Policy = field(metadata=_checked(check_policy))
+    budget: int = field(metadata=_checked(partial(check_whole, "budget", least=1)))
+    seed: int = field(default=0, metadata=_checked(partial(check_whole, "seed", least=0)))
+    max_pulls_per_arm: int | None = field(
+        default=None, metadata=_checked(partial(check_whole, "max_pulls_per_arm", least=1))
+    )
+    repeat_workers: bool = field(default=False, metadata=_checked(bool))
+    prior: tuple[float, float] = field(default=(1.0, 1.0), metadata=_checked(check_prior))
+    target_errors: float | None = field(default=None, metadata=_checked(check_target))
 
     def __post_init__(self) -> None:
-        checked = {
-            "threshold": check_threshold(self.threshold),
-            "policy": check_policy(self.policy),
-            "budget": check_whole("budget", self.budget, 1),
-            "seed": check_whole("seed", self.seed, 0),
-            "max_pulls_per_arm": _optional(self.max_pulls_per_arm, lambda n: check_whole("max_pulls_per_arm", n, 1)),
-            "repeat_workers": bool(self.repeat_workers),
-            "prior": _check_prior(self.prior),
-            "target_errors": _optional(self.target_errors, _check_target),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value is not None or item.default is not None:
+                object.__setattr__(self, item.name, item.metadata["check"](value))
 
-    def require(self, expected: dict[str, Any]) -> None:
+    def require(self, expected: Mapping[str, Any]) -> None:
         """Raise ConflictError, naming every field and both values, unless the settings are as expected."""
         wanted = replace(self, **expected)
         differing = [
-            f"{item.name} is {_written(getattr(self, item.name))}, not {_written(getattr(wanted, item.name))}"
+            f"{item.name} is {_shown(getattr(self, item.name))}, not {_shown(getattr(wanted, item.name))}"
             for item in fields(self)
             if getattr(self, item.name) != getattr(wanted, item.name)
         ]
         if differing:
             raise ConflictError("; ".join(differing))
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings by name, as JSON has them: the policy as text, the prior as a list."""
+        return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
 
-def check_whole(name: str, value: Any, least: int) -> int:
-    """Return the value as an int; raise InvalidInputError unless it is a whole number from ``least`` to 2^53."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = least - 1
-    if isinstance(value, bool) or not least <= number <= LARGEST:
-        raise InvalidInputError(f"{name} is {value!r}; it must be a whole number from {least} to 2^53")
-    return number
+    def columns(self) -> dict[str, Any]:
+        """Return the settings as columns of a campaign's row: the policy as text, a pair as two columns."""
+        columns: dict[str, Any] = {}
+        for name, value in self.as_dict().items():
+            if isinstance(value, list):
+                columns |= {f"{name}_{part}": each for part, each in zip(_PARTS, value, strict=True)}
+            else:
+                columns[name] = value
+        return columns
 
+    @classmethod
+    def from_columns(cls, row: Mapping[str, Any]) -> Self:
+        """Return the settings that ``columns`` made this of; raise what reading the policy raises."""
+        values: dict[str, Any] = {
+            item.name: row[item.name] if item.name in row else [row[f"{item.name}_{part}"] for part in _PARTS]
+            for item in fields(cls)
+        }
+        return cls(**values)
 
-def check_positive(name: str, value: Any) -> float:
-    """Return the value as a float; raise InvalidInputError unless it is a finite number above 0."""
-    number = _finite(value)
-    if not number > 0:
-        raise InvalidInputError(f"{name} is {value!r}; it must be a number above 0")
-    return number
-
-
-def check_policy(policy: Policy | str) -> Policy:
-    """Return the policy; raise InvalidInputError, with the reason, for one that cannot run a live campaign."""
-    chosen = parse(policy) if isinstance(policy, str) else policy
-    if not isinstance(chosen, Policy):
-        raise InvalidInputError(f"policy is {policy!r}; it must be a policy such as LSA() or its name")
-    usable = ", ".join(item.name for item in available() if item.anytime and not item.needs_truth)
-    if chosen.needs_truth:
-        raise InvalidInputError(f"{chosen} needs the true means, which no campaign knows; use one of {usable}")
-    if not chosen.anytime:
-        raise InvalidInputError(f"{chosen} needs to know in advance how many pulls there will be; use one of {usable}")
-    return chosen
-
-
-def _check_prior(prior: Any) -> tuple[float, float]:
-    try:
-        a, b = prior
-    except (TypeError, ValueError):
-        raise InvalidInputError(f"prior is {prior!r}; it must be two numbers above 0, the a and b of a Beta") from None
-    return check_positive("prior a", a), check_positive("prior b", b)
+    def require_readable(self) -> None:
+        """Raise InvalidInputError unless a database gives these settings back: a policy must be known by its text."""
+        try:
+            same = self.from_columns(self.columns()) == self
+        except CutlineError:
+            same = False
+        if not same:
+            raise InvalidInputError(
+                f"policy {self.policy} is not one that cutline policies lists, so the campaign could not be opened "
+                "again; see docs/new_policy.md, or keep the campaign in memory"
+            )
 
 
-def _check_target(target: Any) -> float:
-    number = _finite(target)
-    if not number >= 0:
-        raise InvalidInputError(f"target_errors is {target!r}; it must be a number of errors, 0 or above")
-    return number
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Policy) else list(value) if isinstance(value, tuple) else value
 
 
-def _finite(value: Any) -> float:
-    """Return a finite float, NaN for anything else."""
-    if isinstance(value, (bool, str, bytes)):
-        return math.nan
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-    return number if math.isfinite(number) else math.nan
-
-
-def _optional(value: Any, check: Any) -> Any:
-    return None if value is None else check(value)
-
-
-def _written(value: Any) -> str:
+def _shown(value: Any) -> str:
     return str(value) if isinstance(value, Policy) else repr(value)

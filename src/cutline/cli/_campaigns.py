@@ -10,7 +10,7 @@ from cutline.cli._options import numbers
 from cutline.cli._tables import as_json, number, table
 
 if TYPE_CHECKING:
-    from cutline.campaign.results import Decision
+    from cutline.campaign import Decision
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -14,8 +14,7 @@ from cutline.text import shown
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from cutline.campaign.campaign import Campaign
-    from cutline.campaign.results import Status
+    from cutline.campaign import Campaign, Status
 
 Watch = Callable[[str | None], object]
 

@@ -39,7 +39,7 @@ def create(db: str, name: str, arms_file: str, form: str, **options: Any) -> Non
     Example:
       cutline campaign create --db labels.db --arms tasks.txt --threshold 0.5 --budget 4000
     """
-    from cutline.campaign.campaign import Campaign
+    from cutline.campaign import Campaign
     from cutline.campaign.database.address import label
     from cutline.campaign.files.arms_file import read_arms
     from cutline.campaign.files.exporting import status_row
@@ -64,7 +64,7 @@ def list_(db: str, form: str) -> None:
     Example:
       cutline campaign list --db labels.db
     """
-    from cutline.campaign.campaign import campaigns
+    from cutline.campaign import campaigns
     from cutline.campaign.files.exporting import status_row
 
     rows = [status_row(status) for status in campaigns(db)]
@@ -167,8 +167,8 @@ def tell(db: str, name: str | None, words: tuple[str, ...], form: str) -> None:
     Example:
       cutline campaign tell --db labels.db 5f2c81aa-17 1
     """
+    from cutline.campaign.checks import read_reward
     from cutline.campaign.resume import open_one
-    from cutline.campaign.running.command import read_reward
 
     if len(words) % 2:
         raise InvalidInputError(f"pull {words[-1]!r} has no reward; give pairs of pull and reward")
@@ -215,11 +215,11 @@ def delete(db: str, name: str, yes: bool, form: str) -> None:
     Example:
       cutline campaign delete --db labels.db --campaign main --yes
     """
-    from cutline.campaign import campaign
+    from cutline.campaign import delete as delete_campaign
 
     if not yes:
         if not sys.stdin.isatty():
             raise InvalidInputError("deleting cannot be undone; give --yes to do it without being asked")
         click.confirm(f"Delete campaign {name!r} with all its results?", abort=True, err=True)
-    campaign.delete(db, name)
+    delete_campaign(db, name)
     say_done(f"campaign {name!r} deleted", {"deleted": name}, form)

@@ -81,11 +81,10 @@ def command(  # noqa: PLR0913 - one parameter an option
       cutline run --arms prompts.txt --threshold 0.8 --budget 500 --db prompts.db --reward stdout \\
           --timeout 60 --on-crash abandon -- ./ask-model.sh {arm}
     """
+    from cutline.campaign import Command, run
     from cutline.campaign.database.address import label
     from cutline.campaign.files.arms_file import read_arms
     from cutline.campaign.resume import resume
-    from cutline.campaign.running.command import Command
-    from cutline.campaign.running.runner import run
     from cutline.cli._watching import progress_line, watching
 
     measure = Command(words, stdout=reward == "stdout", timeout=timeout, crash_exits=crash_exits or ())

@@ -29,6 +29,7 @@ __all__ = [
     "available",
     "below_rounding",
     "check_parameter",
+    "check_usable_on_data",
     "excess",
     "log_above",
     "parse",
@@ -117,6 +118,15 @@ def parse(text: str) -> Policy:
     if unknown or len(positional) > len(names):
         raise InvalidInputError(f"{text!r}: the parameters do not fit; write {_signature(chosen)}")
     return chosen(*positional, **named)
+
+
+def check_usable_on_data(policy: Policy) -> Policy:
+    """Return the policy; raise InvalidInputError for one that must be told what only a simulation knows."""
+    if policy.anytime and not policy.needs_truth:
+        return policy
+    told = "the true means" if policy.needs_truth else "the budget in advance"
+    usable = ", ".join(item.name for item in available() if item.anytime and not item.needs_truth)
+    raise InvalidInputError(f"{policy} needs {told}, which nobody has who collects labels; use one of {usable}")
 
 
 def _signature(policy: type[Policy]) -> str:

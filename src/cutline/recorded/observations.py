@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Observation(NamedTuple):
+class RecordedLabel(NamedTuple):
     """One recorded label: the task and worker as text, the label in [0, 1], the line that it came from, and its key.
 
     A key says which result it is, wherever it is read from; None if there is none.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cutline.errors import InvalidInputError
 from cutline.recorded.labels import LabelWords, Reading, is_number, to_number
-from cutline.recorded.observations import Counts, Observation, Observations, Pilot
+from cutline.recorded.observations import Counts, Observations, Pilot, RecordedLabel
 from cutline.recorded.rows import Column, StrPath, Table, open_table
 from cutline.text import quoted
 
@@ -36,7 +36,7 @@ _PILOT = (
 )
 
 
-def iter_observations(path: StrPath, **reading: Unpack[Reading]) -> Iterator[Observation]:
+def iter_observations(path: StrPath, **reading: Unpack[Reading]) -> Iterator[RecordedLabel]:
     """Yield the observations of a file one by one, in its order and in constant memory.
 
     The columns are task, worker and label, unless named; the older headers taskId, question, workerId,
@@ -152,7 +152,7 @@ def _words(reading: Reading) -> LabelWords:
     return LabelWords(reading.get("positive"), reading.get("negative"), reading.get("skip"))
 
 
-def _observations(table: Table, reading: Reading) -> Iterator[Observation]:
+def _observations(table: Table, reading: Reading) -> Iterator[RecordedLabel]:
     columns = [
         Column("task", _TASK, reading.get("task_col"), "--task-col"),
         Column("worker", _WORKER, reading.get("worker_col"), "--worker-col", optional=True),
@@ -165,7 +165,7 @@ def _observations(table: Table, reading: Reading) -> Iterator[Observation]:
         label = words.value(text, f"{table.name}, line {line}")
         if label is not None:
             kept += 1
-            yield Observation(
+            yield RecordedLabel(
                 task or _id(task, "task", f"{table.name}, line {line}"), worker or None, label, line, key or None
             )
     remark, say = words.finish(table.name), reading.get("remark")

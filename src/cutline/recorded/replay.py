@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 from cutline.memory import require_memory
-from cutline.policies import Policy
+from cutline.policies import Policy, check_usable_on_data
 from cutline.problem import Problem, check_threshold
 from cutline.progress import Progress, progress_bar
 from cutline.recorded.drawing import drawing_kernel
@@ -177,12 +177,7 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
 
 
 def _check_policies(policies: Policy | str | Iterable[Policy | str]) -> list[Policy]:
-    chosen = check_policies(policies)
-    for policy in chosen:
-        if policy.needs_truth or not policy.anytime:
-            told = "the true means" if policy.needs_truth else "the budget in advance"
-            raise InvalidInputError(f"{policy} needs {told}, which nobody has who collects labels; leave it out")
-    return chosen
+    return [check_usable_on_data(policy) for policy in check_policies(policies)]
 
 
 def _check_budgets(budgets: int | Iterable[int] | None, arms: int, labels: int) -> NDArray[np.int64]:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, bindparam, insert, null, select, update
 
-from cutline.campaign.database.identity import ADD, Book, PullKey, sums
+from cutline.campaign.database import counters
+from cutline.campaign.database.identity import Identity, PullKey
+from cutline.campaign.database.prepared import Answer, Prepared, PreparedForEach
 from cutline.campaign.database.schema import TOLD, arms, pulls
-from cutline.campaign.database.statements import Answer, Prepared, PreparedForEach
-from cutline.errors import InvalidInputError
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ Level: TypeAlias = tuple[int, float, int]
 
 
 class PullRow(NamedTuple):
-    """What decides the fate of a pull."""
+    """A pull as it is locked: what says whether it can still be told, abandoned or extended."""
 
     number: int
     arm: int
@@ -113,24 +113,24 @@ def lock_pulls(connection: Connection, keys: Collection[PullKey]) -> tuple[dict[
 
 
 def tell_pulls(
-    connection: Connection, book: Book, told: list[tuple[int, int]], changed: Iterable[Arm], late: int
+    connection: Connection, campaign: Identity, told: list[tuple[int, int]], changed: Iterable[Arm], late: int
 ) -> Answer:
-    """Write (number, reward) of pulls and the arms that took the rewards; return the answer of ADD."""
-    rows, doubt = _arm_rows(book, changed)
+    """Write (number, reward) of pulls and the arms that took the rewards; return the answer of ``counters.add``."""
+    rows, doubt = _arm_rows(campaign, changed)
     _END_PULL.run(connection, [(TOLD, reward, number) for number, reward in told])
     _WRITE_ARM.run(connection, rows)
-    return ADD.send(connection, **sums(book, told=len(told), leased=late - len(told), doubt=doubt, late=late))
+    return counters.add(connection, campaign, late, spent=len(told), in_flight=late - len(told), doubt=doubt)
 
 
-def observe_pulls(connection: Connection, book: Book, changed: Iterable[Arm], seen: int) -> Answer:
-    """Write the arms that took ``seen`` rewards from elsewhere; return the answer of ADD."""
-    rows, doubt = _arm_rows(book, changed)
+def observe_pulls(connection: Connection, campaign: Identity, changed: Iterable[Arm], seen: int) -> Answer:
+    """Write the arms that took ``seen`` rewards from elsewhere; return the answer of ``counters.add``."""
+    rows, doubt = _arm_rows(campaign, changed)
     _WRITE_ARM.run(connection, rows)
-    return ADD.send(connection, **sums(book, new=seen, seen=seen, doubt=doubt))
+    return counters.add(connection, campaign, numbered=seen, observed=seen, doubt=doubt)
 
 
 def lease_pulls(
-    connection: Connection, book: Book, made: list[tuple[Any, ...]], levels: list[Level], back: int
+    connection: Connection, campaign: Identity, made: list[tuple[Any, ...]], levels: list[Level], back: int
 ) -> None:
     """Insert pulls that are leased, and write the arms that they are of; ``back`` pulls have come back.
 
@@ -138,13 +138,15 @@ def lease_pulls(
     """
     _NEW_PULL.run(connection, made)
     _LEASE_ARM.run(connection, levels)
-    ADD.send(connection, **sums(book, leased=len(made) - back, new=len(made))).ignore()
+    counters.add(connection, campaign, numbered=len(made), in_flight=len(made) - back).ignore()
 
 
-def return_pulls(connection: Connection, book: Book, state: int, numbers: list[int], changed: Iterable[Arm]) -> None:
+def return_pulls(
+    connection: Connection, campaign: Identity, state: int, numbers: list[int], changed: Iterable[Arm]
+) -> None:
     """Write pulls that are in flight no more and have no reward, and the arms that they were of."""
     _END_PULL.run(connection, [(state, None, number) for number in numbers])
-    index = book.rules.index
+    index = campaign.arithmetic.index
     rows = [(arm.in_flight, index(arm.pulls, arm.total, arm.in_flight), arm.number) for arm in changed]
     _LEASE_ARM.run(connection, rows)
 
@@ -154,9 +156,9 @@ def seen_pulls(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
     _SEEN_PULL.run(connection, rows)
 
 
-def _arm_rows(book: Book, changed: Iterable[Arm]) -> tuple[list[tuple[Any, ...]], int]:
+def _arm_rows(campaign: Identity, changed: Iterable[Arm]) -> tuple[list[tuple[Any, ...]], int]:
     """Return what to write of arms with new rewards, and by how much the sum of their doubts has grown."""
-    index, doubt = book.rules.index, book.rules.doubt
+    index, doubt = campaign.arithmetic.index, campaign.arithmetic.doubt
     growth = 0
     rows = []
     for arm in changed:
@@ -165,12 +167,3 @@ def _arm_rows(book: Book, changed: Iterable[Arm]) -> tuple[list[tuple[Any, ...]]
         new_index = index(arm.pulls, arm.total, arm.in_flight)
         rows.append((arm.pulls, arm.total, arm.in_flight, new_index, new_doubt, arm.number))
     return rows, growth
-
-
-def check_text(what: str, value: Any) -> str:
-    """Return an id; raise InvalidInputError unless it is text that every database keeps as it stands."""
-    if not isinstance(value, str) or not value:
-        raise InvalidInputError(f"{what} {value!r} is not an id; it must be text of at least one character")
-    if "\0" in value or (not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)):
-        raise InvalidInputError(f"{what} {value!r} holds a NUL or half a character, which no database keeps")
-    return value

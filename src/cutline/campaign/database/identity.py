@@ -1,65 +1,27 @@
-"""A campaign's own row: what never changes (a Book) and the counters."""
+"""The constant part of a campaign's row, and the ids of its pulls."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Row, Select, bindparam, func, select, update
+from sqlalchemy import select
 
-from cutline.campaign.arithmetic import CLOSED, DOUBT, Rules
-from cutline.campaign.database.schema import STRIDE, arms, campaigns, digest, pulls
-from cutline.campaign.database.statements import Prepared
+from cutline.campaign.arithmetic import Arithmetic
+from cutline.campaign.checks import check_name
+from cutline.campaign.database.schema import STRIDE, campaigns, digest
 from cutline.campaign.database.store import Store
-from cutline.campaign.results import Reason, Status
 from cutline.campaign.settings import Settings
-from cutline.errors import InvalidInputError, NotFoundError
-from cutline.policies import parse
-
-_STATUS = select(
-    campaigns.c.spent,
-    campaigns.c.in_flight,
-    campaigns.c.observed,
-    campaigns.c.doubt,
-    select(func.count())
-    .where(pulls.c.campaign_id == campaigns.c.id, pulls.c.expires <= bindparam("now"))
-    .scalar_subquery()
-    .label("ended"),
-    select(arms.c.number)
-    .where(arms.c.campaign_id == campaigns.c.id, arms.c.index_value < CLOSED)
-    .limit(1)
-    .scalar_subquery()
-    .label("open_arm"),
-).where(campaigns.c.id == bindparam("campaign"))
-
-ADD = Prepared(
-    update(campaigns)
-    .where(
-        campaigns.c.id == bindparam("campaign"),
-        campaigns.c.spent + campaigns.c.in_flight + bindparam("late") <= campaigns.c.budget,
-    )
-    .values(
-        numbered=campaigns.c.numbered + bindparam("more_numbered"),
-        spent=campaigns.c.spent + bindparam("told"),
-        in_flight=campaigns.c.in_flight + bindparam("leased"),
-        observed=campaigns.c.observed + bindparam("seen"),
-        doubt=campaigns.c.doubt + bindparam("more_doubt"),
-    )
-    .returning(campaigns.c.numbered)
-)
-
-_COUNTERS = {
-    column.name: Prepared(select(column).where(campaigns.c.id == bindparam("campaign")))
-    for column in (campaigns.c.numbered, campaigns.c.observed, campaigns.c.spent)
-}
+from cutline.errors import NotFoundError
 
 PullKey: TypeAlias = tuple[int, int]
 """The number of a pull and the number of its arm."""
 
 
 @dataclass(frozen=True)
-class Book:
-    """What a campaign keeps unchanged."""
+class Identity:
+    """The constant part of a campaign's row: id, name, token, settings, and how many arms it has."""
 
     id: int
     name: str
@@ -68,14 +30,19 @@ class Book:
     arms: int
 
     @cached_property
-    def rules(self) -> Rules:
-        """The arithmetic that the settings ask for."""
-        return Rules(self.settings)
+    def arithmetic(self) -> Arithmetic:
+        """Index, decision and probability of error of any arm's record, as the settings have them."""
+        return Arithmetic(self.settings)
 
     @cached_property
     def base(self) -> int:
         """What the numbers of its arms and pulls are counted from."""
         return self.id * STRIDE
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """The first and the last number that its arms and pulls may have."""
+        return self.base, self.base + STRIDE - 1
 
     def digest(self, text: str) -> bytes:
         """Return what a text of this campaign is looked up by."""
@@ -119,94 +86,26 @@ class Book:
         return NotFoundError(f"campaign {self.name!r} has been deleted")
 
 
-def read_book(store: Store, name: str) -> Book:
-    """Return the book of the campaign of that name; raise NotFoundError, naming those there are, if there is none."""
+def read_identity(store: Store, name: str) -> Identity:
+    """Return the campaign of that name; raise NotFoundError, naming those there are, if there is none."""
     check_name(name)
-    row = store.read(lambda connection: connection.execute(_books().where(campaigns.c.name == name)).first())
-    if row is None:
-        names = [book.name for book in read_books(store)]
+    rows = _rows(store, campaigns.c.name == name)
+    if not rows:
+        names = [campaign.name for campaign in read_identities(store)]
         there = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
         raise NotFoundError(f"{store.label}: no campaign is called {name!r}; there are {there or 'none'}")
-    return _book(row)
+    return _identity(rows[0])
 
 
-def read_books(store: Store) -> list[Book]:
-    """Return all books, by name."""
-    rows = store.read(lambda connection: connection.execute(_books()).all())
-    return sorted((_book(row) for row in rows), key=lambda book: book.name)
+def read_identities(store: Store) -> list[Identity]:
+    """Return all campaigns, by name."""
+    return sorted(map(_identity, _rows(store)), key=lambda campaign: campaign.name)
 
 
-def check_name(name: Any) -> str:
-    """Return a campaign's name; raise InvalidInputError unless it is text of 1 to 200 characters on one line."""
-    if not isinstance(name, str) or not 1 <= len(name) <= 200 or not name.isprintable():
-        raise InvalidInputError(f"campaign name {name!r}: it must be 1 to 200 characters of text, on one line")
-    return name
+def _rows(store: Store, *conditions: Any) -> list[Mapping[str, Any]]:
+    query = select(campaigns).where(*conditions)
+    return store.read(lambda connection: [dict(row) for row in connection.execute(query).mappings()])
 
 
-def status(store: Store, book: Book, now: float) -> Status:
-    """Return where the campaign stands; leases that have ended by ``now`` are not in flight."""
-    row = store.read(lambda connection: connection.execute(_STATUS, {"campaign": book.id, "now": now}).first())
-    if row is None:
-        raise book.gone()
-    in_flight = row.in_flight - row.ended
-    finished = why_finished(book, row.spent, row.doubt)
-    if finished is None and row.open_arm is None and row.in_flight == 0:
-        finished = Reason.ARMS_EXHAUSTED
-    return Status(
-        name=book.name,
-        settings=book.settings,
-        arms=book.arms,
-        spent=row.spent,
-        in_flight=in_flight,
-        left=book.settings.budget - row.spent - in_flight,
-        observed=row.observed,
-        expected_errors=row.doubt / DOUBT,
-        finished=finished,
-    )
-
-
-def why_finished(book: Book, spent: int, doubt: int) -> Reason | None:
-    """Return which stop rule holds, if one does."""
-    target = book.settings.target_errors
-    if target is not None and doubt <= target * DOUBT:
-        return Reason.TARGET_REACHED
-    return Reason.BUDGET_SPENT if spent >= book.settings.budget else None
-
-
-def sums(
-    book: Book, *, told: int = 0, leased: int = 0, new: int = 0, seen: int = 0, doubt: int = 0, late: int = 0
-) -> dict[str, int]:
-    """Return the parameters with which ADD adds to the counters of a campaign.
-
-    Its answer is one row, the number of the last pull there is. There is none, and nothing has changed, if the budget
-    has no room for ``late`` more pulls, or the campaign has been deleted. It is the last thing that a tell waits for,
-    so that tells of different arms hold each other up only there.
-    """
-    values = {"told": told, "leased": leased, "more_numbered": new, "seen": seen, "more_doubt": doubt, "late": late}
-    return {"campaign": book.id, **values}
-
-
-def counter(connection: Connection, book: Book, column: str) -> int:
-    """Return one number of the campaign's row; raise NotFoundError if it has been deleted."""
-    rows = _COUNTERS[column].rows(connection, campaign=book.id)
-    if not rows:
-        raise book.gone()
-    return int(rows[0][0])
-
-
-def _books() -> Select[Any]:
-    return select(campaigns)
-
-
-def _book(row: Row[Any]) -> Book:
-    settings = Settings(
-        threshold=row.threshold,
-        policy=parse(row.policy),
-        budget=row.budget,
-        seed=row.seed,
-        max_pulls_per_arm=row.max_pulls_per_arm,
-        repeat_workers=row.repeat_workers,
-        prior=(row.prior_a, row.prior_b),
-        target_errors=row.target_errors,
-    )
-    return Book(row.id, row.name, row.token, settings, row.arms)
+def _identity(row: Mapping[str, Any]) -> Identity:
+    return Identity(row["id"], row["name"], row["token"], Settings.from_columns(row), row["arms"])

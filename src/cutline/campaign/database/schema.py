@@ -5,9 +5,10 @@ have the database look up at every pull what is known already.
 
 Ids, workers and keys may be thousands of characters long, more than PostgreSQL can index: the indexes hold digests.
 
-The arms of campaign c, and its pulls, have the numbers from c * STRIDE on, and campaigns differ in their digests: so
-one column finds a row. An index that begins with the campaign looks good to a planner for any question about one,
-and as long as it has no statistics, which on SQLite is always, it may well read a million rows through it.
+The arms and the pulls of campaign c have the numbers from c * STRIDE on, and digests are salted with the campaign's id:
+so the primary key and the digests find a row without the campaign's id, and those indexes do not hold it. An index that
+begins with the id would be chosen for any query about a campaign where the database has no statistics (SQLite never
+has), and then a query for one row reads all rows of the campaign.
 """
 
 import hashlib
@@ -39,6 +40,10 @@ LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED = range(5)
 
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")  # INTEGER is what makes it SQLite's own row number
 
+COUNTERS = ("numbered", "spent", "in_flight", "observed", "doubt")
+"""The columns of a campaign that change: its pulls so far, told or not; those told, leased and from elsewhere; and the
+sum of its arms' doubt."""
+
 metadata = MetaData()
 
 campaigns = Table(
@@ -57,11 +62,7 @@ campaigns = Table(
     Column("prior_b", Double, nullable=False),
     Column("target_errors", Double),
     Column("arms", BigInteger, nullable=False),
-    Column("numbered", BigInteger, nullable=False),  # the pulls so far, told or not
-    Column("spent", BigInteger, nullable=False),
-    Column("in_flight", BigInteger, nullable=False),
-    Column("observed", BigInteger, nullable=False),
-    Column("doubt", BigInteger, nullable=False),  # sum over the arms
+    *(Column(name, BigInteger, nullable=False) for name in COUNTERS),
     sqlite_autoincrement=True,  # the id of a deleted campaign must not come back while somebody still holds it
 )
 

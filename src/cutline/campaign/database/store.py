@@ -2,8 +2,8 @@
 
 On SQLite a writing transaction begins with BEGIN IMMEDIATE, so it waits its turn at the start and never fails in
 the middle, and the write-ahead log lets readers go on. A transaction that has returned survives the death of any
-process. It is also on the disk, so that it survives a power failure, unless it is an ask: asks forgotten with the
-power are leases that end early, and that is not worth as much time as the rest of an ask and a tell together.
+process. It also survives a power failure, because it waits for the disk; only an ask does not wait, which would double
+the time of an ask and a tell. An ask that a power failure has undone is a lease that ended early.
 """
 
 import logging
@@ -70,6 +70,11 @@ class Store:
     def engine(self) -> Engine:
         """The engine whose connections this store uses."""
         return self._database.engine
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the database is gone when the store is closed."""
+        return self._database.has_one_connection
 
     @property
     def label(self) -> str:

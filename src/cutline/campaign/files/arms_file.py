@@ -2,6 +2,7 @@
 
 from cutline.errors import InvalidInputError
 from cutline.recorded.rows import StrPath, open_lines
+from cutline.text import quoted
 
 
 def read_arms(path: StrPath) -> list[str]:
@@ -17,8 +18,7 @@ def read_arms(path: StrPath) -> list[str]:
             if not arm.strip():
                 continue
             if seen.setdefault(arm, number) != number:
-                shown = arm if len(arm) <= 60 else arm[:60] + "..."
-                raise InvalidInputError(f"{name}, line {number}: {shown!r} stands in line {seen[arm]} already")
+                raise InvalidInputError(f"{name}, line {number}: {quoted(arm)} stands in line {seen[arm]} already")
     if not seen:
         raise InvalidInputError(f"{name} is empty; it must have an id a line")
     return list(seen)

@@ -33,18 +33,10 @@ def in_words(decision: Decision) -> str:
 
 def status_row(status: Status) -> dict[str, Any]:
     """Return a status with its settings as one dict."""
-    settings = status.settings
     return {
         "name": status.name,
         "arms": status.arms,
-        "threshold": settings.threshold,
-        "policy": str(settings.policy),
-        "budget": settings.budget,
-        "seed": settings.seed,
-        "max_pulls_per_arm": settings.max_pulls_per_arm,
-        "repeat_workers": settings.repeat_workers,
-        "prior": list(settings.prior),
-        "target_errors": settings.target_errors,
+        **status.settings.as_dict(),
         "spent": status.spent,
         "in_flight": status.in_flight,
         "left": status.left,

@@ -19,6 +19,7 @@ from cutline.campaign.resume import resume
 from cutline.errors import InvalidInputError, NotFoundError, OutOfMemoryError
 from cutline.memory import available_memory
 from cutline.recorded.observations import Counts, Observations
+from cutline.text import quoted
 
 _BYTES = 800.0
 """Memory that a label takes while it is imported."""
@@ -86,8 +87,9 @@ def _from_observations(recorded: Observations, source: str | None, repeat: bool)
             first, answer = answers.setdefault((number, worker), (line, label))
             if answer != label:
                 raise InvalidInputError(
-                    f"{recorded.source}, line {line}: worker {_cut(worker)} has another label of task {_cut(task)} in "
-                    f"line {first}; where workers may answer again, make the campaign with repeat_workers"
+                    f"{recorded.source}, line {line}: worker {quoted(worker)} has another label of task "
+                    f"{quoted(task)} in line {first}; where workers may answer again, make the campaign with "
+                    "repeat_workers"
                 )
             key = _key(task, worker)
         elif key is None:
@@ -129,9 +131,5 @@ def _no_arm(campaign: Campaign, recorded: Observations | Counts) -> NotFoundErro
     for number, task in enumerate(recorded.tasks):
         if task not in known:
             line = "" if isinstance(recorded, Counts) else f", line {recorded.lines[recorded.task == number][0]}"
-            return NotFoundError(f"{recorded.source}{line}: campaign {campaign.name!r} has no arm {_cut(task)}")
+            return NotFoundError(f"{recorded.source}{line}: campaign {campaign.name!r} has no arm {quoted(task)}")
     return None
-
-
-def _cut(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:60] + "...")

@@ -8,25 +8,26 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, func, select, update
 
 from cutline.campaign.arithmetic import CLOSED
+from cutline.campaign.checks import check_text
+from cutline.campaign.database import counters
 from cutline.campaign.database.arms_and_pulls import (
     Arm,
     Level,
     PullRow,
-    check_text,
     lease_pulls,
     lock_pulls,
     return_pulls,
     try_arms,
 )
-from cutline.campaign.database.identity import ADD, Book, PullKey, counter, sums, why_finished
+from cutline.campaign.database.identity import Identity, PullKey
+from cutline.campaign.database.prepared import Answer, Prepared, Row
 from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, arms, campaigns, pulls
-from cutline.campaign.database.statements import Answer, Prepared, Row
 from cutline.campaign.database.store import BusyError, Store
 from cutline.campaign.results import Pull, Pulls, Reason
-from cutline.campaign.settings import check_positive, check_whole
+from cutline.checks import check_positive, check_whole
 from cutline.errors import ConflictError, InvalidInputError
 
-_COUNTERS = Prepared(
+_LOCK_COUNTERS = Prepared(
     select(
         campaigns.c.numbered,
         campaigns.c.spent,
@@ -92,7 +93,7 @@ _EXTEND = Prepared(
 
 def ask(
     store: Store,
-    book: Book,
+    campaign: Identity,
     now: float,
     n: int,
     worker: str | None,
@@ -107,60 +108,62 @@ def ask(
     if isinstance(without, str):
         raise InvalidInputError(f"without is {without!r}; it must be a list of ids")
     return store.write(
-        lambda connection: _ask(connection, book, now, n, worker, until, frozenset(without)), pipelined=True, safe=False
+        lambda connection: _ask(connection, campaign, now, n, worker, until, frozenset(without)),
+        pipelined=True,
+        safe=False,
     )
 
 
 def _ask(
     connection: Connection,
-    book: Book,
+    campaign: Identity,
     now: float,
     n: int,
     worker: str | None,
     until: float,
     without: frozenset[str],
 ) -> Pulls:
-    only_once = worker is not None and not book.settings.repeat_workers
-    queue = _Queue(book, min(n, book.settings.budget) + len(without), worker if only_once else None)
-    counters = _COUNTERS.send(connection, campaign=book.id)
+    only_once = worker is not None and not campaign.settings.repeat_workers
+    queue = _Queue(campaign, min(n, campaign.settings.budget) + len(without), worker if only_once else None)
+    locked = _LOCK_COUNTERS.send(connection, campaign=campaign.id)
     candidates = queue.send(connection)
-    rows = counters.rows()
+    rows = locked.rows()
     if not rows:
-        raise book.gone()
+        raise campaign.gone()
     numbered, spent, in_flight, doubt, earliest = rows[0]
     back = 0
     if earliest is not None and earliest <= now:
-        back = _sweep(connection, book, now)
+        back = _sweep(connection, campaign, now)
         candidates = queue.send(connection)
     in_flight -= back
-    finished = why_finished(book, spent, doubt)
-    room = book.settings.budget - spent - in_flight
+    finished = counters.why_finished(campaign, spent, doubt)
+    room = campaign.settings.budget - spent - in_flight
     if finished or room <= 0:
-        ADD.send(connection, **sums(book, leased=-back)).ignore()
+        counters.add(connection, campaign, in_flight=-back).ignore()
         return Pulls((), finished or Reason.ALL_IN_FLIGHT)
     wanted = min(n, room)
     found = queue.receive(connection, candidates, wanted + len(without))
-    chosen, levels = _choose(book, [row for row in found if row[_NAME] not in without], wanted, only_once)
-    who = book.optional_digest(worker)
+    chosen, levels = _choose(campaign, [row for row in found if row[_NAME] not in without], wanted, only_once)
+    who = campaign.optional_digest(worker)
     leased = []
     made = []
-    for number, (arm, name, payload) in enumerate(chosen, book.base + numbered + 1):
+    for number, (arm, name, payload) in enumerate(chosen, campaign.base + numbered + 1):
         data = None if payload is None else json.loads(payload)
-        leased.append(Pull(book.pull_id((number, arm)), name, data, worker, until))
-        made.append((number, book.id, arm, LEASED, until, worker, who))
-    lease_pulls(connection, book, made, levels, back)
+        leased.append(Pull(campaign.pull_id((number, arm)), name, data, worker, until))
+        made.append((number, campaign.id, arm, LEASED, until, worker, who))
+    lease_pulls(connection, campaign, made, levels, back)
     if len(chosen) == n:
         return Pulls(leased, None)
     full = len(chosen) == wanted  # it is the budget that has no more
-    return Pulls(leased, Reason.ALL_IN_FLIGHT if full else _why_short(connection, book, in_flight + len(chosen)))
+    return Pulls(leased, Reason.ALL_IN_FLIGHT if full else _why_short(connection, campaign, in_flight + len(chosen)))
 
 
 class _Queue:
     """The arms that are next, for anybody or for one worker."""
 
-    def __init__(self, book: Book, n: int, worker: str | None) -> None:
+    def __init__(self, campaign: Identity, n: int, worker: str | None) -> None:
         self._attempt, self._all = (_TRY_QUEUE, _QUEUE) if worker is None else (_TRY_WORKER_QUEUE, _WORKER_QUEUE)
-        self._values: dict[str, Any] = {"campaign": book.id, "n": n, "worker": book.optional_digest(worker)}
+        self._values: dict[str, Any] = {"campaign": campaign.id, "n": n, "worker": campaign.optional_digest(worker)}
 
     def send(self, connection: Connection) -> Answer:
         """Ask for the first n and lock them, passing over those that another transaction holds."""
@@ -175,13 +178,14 @@ class _Queue:
 
 
 def _choose(
-    book: Book, candidates: list[Row], wanted: int, only_once: bool
+    campaign: Identity, candidates: list[Row], wanted: int, only_once: bool
 ) -> tuple[list[tuple[int, str, str | None]], list[Level]]:
-    """Choose as by asks for one pull after the other; return (number, name, payload) of each, and the arms' new levels.
+    """Choose as if one pull after the other were asked for; return (number, name, payload) of each, and the new levels.
 
-    The first ``wanted`` arms of the queue are enough: what is chosen for the first time is always the next of them.
+    ``candidates`` are the first arms of the queue, at least ``wanted`` of them where there are so many. No others are
+    needed: a pull in flight changes the place of its own arm only, so the n-th choice is among the first n.
     """
-    index = book.rules.index
+    index = campaign.arithmetic.index
     heap = list(candidates)  # the first three fields order it
     heapq.heapify(heap)
     chosen: list[tuple[int, str, str | None]] = []
@@ -199,61 +203,61 @@ def _choose(
     return chosen, list(levels.values())
 
 
-def _why_short(connection: Connection, book: Book, in_flight: int) -> Reason:
+def _why_short(connection: Connection, campaign: Identity, in_flight: int) -> Reason:
     """Say why there are not enough arms, the budget having room."""
-    if _QUEUE.rows(connection, campaign=book.id, n=1):
+    if _QUEUE.rows(connection, campaign=campaign.id, n=1):
         return Reason.NOTHING_FOR_WORKER
     return Reason.ALL_IN_FLIGHT if in_flight else Reason.ARMS_EXHAUSTED
 
 
-def _sweep(connection: Connection, book: Book, now: float) -> int:
+def _sweep(connection: Connection, campaign: Identity, now: float) -> int:
     """Take back the pulls whose lease has ended, but for those that somebody is telling right now; return how many."""
-    ended = _ENDED.rows(connection, campaign=book.id, now=now)
+    ended = _ENDED.rows(connection, campaign=campaign.id, now=now)
     free = try_arms(connection, {arm for _, arm in ended})
     back = [(number, arm) for number, arm in ended if arm in free]
     for _, arm in back:
         free[arm].in_flight -= 1
-    return_pulls(connection, book, EXPIRED, [number for number, _ in back], free.values())
+    return_pulls(connection, campaign, EXPIRED, [number for number, _ in back], free.values())
     return len(back)
 
 
-def abandon(store: Store, book: Book, pull: Pull | str) -> None:
+def abandon(store: Store, campaign: Identity, pull: Pull | str) -> None:
     """Give a pull back; see Campaign.abandon."""
-    key = book.pull_key(pull)
-    store.write(lambda connection: _abandon(connection, book, key), pipelined=True)
+    key = campaign.pull_key(pull)
+    store.write(lambda connection: _abandon(connection, campaign, key), pipelined=True)
 
 
-def _abandon(connection: Connection, book: Book, key: PullKey) -> None:
-    row, arm = _lock_one(connection, book, key)
+def _abandon(connection: Connection, campaign: Identity, key: PullKey) -> None:
+    row, arm = _lock_one(connection, campaign, key)
     if row.state == TOLD:
-        raise ConflictError(f"pull {book.pull_id(key)} has its reward already; it cannot be abandoned")
+        raise ConflictError(f"pull {campaign.pull_id(key)} has its reward already; it cannot be abandoned")
     if row.state == ABANDONED:
         return
     arm.in_flight -= row.state == LEASED
-    return_pulls(connection, book, ABANDONED, [row.number], [arm])
-    ADD.send(connection, **sums(book, leased=-(row.state == LEASED))).ignore()
+    return_pulls(connection, campaign, ABANDONED, [row.number], [arm])
+    counters.add(connection, campaign, in_flight=-(row.state == LEASED)).ignore()
 
 
-def extend(store: Store, book: Book, now: float, pull: Pull | str, lease: float) -> float:
+def extend(store: Store, campaign: Identity, now: float, pull: Pull | str, lease: float) -> float:
     """Let a lease end later; see Campaign.extend."""
-    key = book.pull_key(pull)
+    key = campaign.pull_key(pull)
     until = now + check_positive("lease", lease)
-    store.write(lambda connection: _extend(connection, book, key, until), pipelined=True)
+    store.write(lambda connection: _extend(connection, campaign, key, until), pipelined=True)
     return until
 
 
-def _extend(connection: Connection, book: Book, key: PullKey, until: float) -> None:
-    row, _ = _lock_one(connection, book, key)
+def _extend(connection: Connection, campaign: Identity, key: PullKey, until: float) -> None:
+    row, _ = _lock_one(connection, campaign, key)
     if row.state != LEASED:
         was = {TOLD: "has its reward", ABANDONED: "was abandoned", EXPIRED: "has lost its lease"}[row.state]
-        raise ConflictError(f"pull {book.pull_id(key)} {was}; only a pull in flight can be extended")
+        raise ConflictError(f"pull {campaign.pull_id(key)} {was}; only a pull in flight can be extended")
     _EXTEND.run(connection, [(until, row.number)])
 
 
-def _lock_one(connection: Connection, book: Book, key: PullKey) -> tuple[PullRow, Arm]:
+def _lock_one(connection: Connection, campaign: Identity, key: PullKey) -> tuple[PullRow, Arm]:
     rows, arms = lock_pulls(connection, [key])
     row = rows.get(key[0])
     if row is None or row.arm != key[1] or row.state == OBSERVED:
-        counter(connection, book, "numbered")
-        raise book.no_pull(book.pull_id(key))
+        counters.read(connection, campaign, "numbered")
+        raise campaign.no_pull(campaign.pull_id(key))
     return row, arms[row.arm]

@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 from sqlalchemy import Connection, delete as delete_from, insert, select, true, update
 from sqlalchemy.exc import IntegrityError
 
-from cutline.campaign.database.arms_and_pulls import check_text
-from cutline.campaign.database.identity import Book, check_name, read_book
-from cutline.campaign.database.schema import STRIDE, arms, campaigns, pulls
-from cutline.campaign.database.statements import Prepared
+from cutline.campaign.checks import check_name, check_text
+from cutline.campaign.database.identity import Identity, read_identity
+from cutline.campaign.database.prepared import Prepared
+from cutline.campaign.database.schema import COUNTERS, arms, campaigns, pulls
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Payload
 from cutline.campaign.settings import Settings
@@ -31,47 +31,36 @@ _BATCH = 10_000
 _NEW_ARM = Prepared(insert(arms), tuple(column.name for column in arms.columns))
 
 
-def create(store: Store, name: str, given: Arms, settings: Settings) -> Book:
+def create(store: Store, name: str, given: Arms, settings: Settings) -> Identity:
     """Write a new campaign and return it; see Campaign.create."""
     check_name(name)
+    if not store.in_memory:
+        settings.require_readable()
     return store.write(lambda connection: _create(connection, store, name, given, settings))
 
 
-def _create(connection: Connection, store: Store, name: str, given: Arms, settings: Settings) -> Book:
-    row = {
-        "name": name,
-        "token": secrets.token_hex(4),
-        "threshold": settings.threshold,
-        "policy": str(settings.policy),
-        "budget": settings.budget,
-        "seed": settings.seed,
-        "max_pulls_per_arm": settings.max_pulls_per_arm,
-        "repeat_workers": settings.repeat_workers,
-        "prior_a": settings.prior[0],
-        "prior_b": settings.prior[1],
-        "target_errors": settings.target_errors,
-    }
-    zero = dict.fromkeys(("arms", "numbered", "spent", "in_flight", "observed", "doubt"), 0)
+def _create(connection: Connection, store: Store, name: str, given: Arms, settings: Settings) -> Identity:
+    row = {"name": name, "token": secrets.token_hex(4), **settings.columns(), "arms": 0, **dict.fromkeys(COUNTERS, 0)}
     try:
-        key = connection.execute(insert(campaigns).values(row | zero)).inserted_primary_key
+        key = connection.execute(insert(campaigns).values(row)).inserted_primary_key
     except IntegrityError:
         raise ConflictError(f"{store.label}: there is a campaign {name!r} already") from None
     assert key is not None
-    book = Book(key[0], name, str(row["token"]), settings, 0)
-    count = _fill(connection, book, given)
-    doubt = count * book.rules.doubt(0, 0)
-    connection.execute(update(campaigns).where(campaigns.c.id == book.id).values(arms=count, doubt=doubt))
-    return replace(book, arms=count)
+    campaign = Identity(key[0], name, str(row["token"]), settings, 0)
+    count = _fill(connection, campaign, given)
+    doubt = count * campaign.arithmetic.doubt(0, 0)
+    connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(arms=count, doubt=doubt))
+    return replace(campaign, arms=count)
 
 
-def _fill(connection: Connection, book: Book, given: Arms) -> int:
+def _fill(connection: Connection, campaign: Identity, given: Arms) -> int:
     """Insert the arms, in a position drawn for each, and return how many they are."""
-    draw = random.Random(book.settings.seed).getrandbits
-    index, doubt = book.rules.index(0, 0, 0), book.rules.doubt(0, 0)
-    numbered = enumerate(checked_arms(given), book.base)
+    draw = random.Random(campaign.settings.seed).getrandbits
+    index, doubt = campaign.arithmetic.index(0, 0, 0), campaign.arithmetic.doubt(0, 0)
+    numbered = enumerate(checked_arms(given), campaign.base)
     count = 0
     while rows := [
-        (number, book.id, arm, book.digest(arm), payload, draw(63), 0, 0, 0, index, doubt)
+        (number, campaign.id, arm, campaign.digest(arm), payload, draw(63), 0, 0, 0, index, doubt)
         for number, (arm, payload) in itertools.islice(numbered, _BATCH)
     ]:
         _NEW_ARM.run(connection, rows)
@@ -113,11 +102,11 @@ def _payload(arm: str, payload: Payload) -> str | None:
     return text
 
 
-def require_arms(store: Store, book: Book, given: Arms) -> None:
+def require_arms(store: Store, campaign: Identity, given: Arms) -> None:
     """Raise ConflictError, naming one that is new or missing, unless the campaign has these arms, in any order."""
     rows = store.read(
         lambda connection: connection.execute(
-            select(arms.c.name, arms.c.payload).where(arms.c.number.between(book.base, book.base + STRIDE - 1))
+            select(arms.c.name, arms.c.payload).where(arms.c.number.between(*campaign.numbers))
         ).all()
     )
     stored = {row.name: row.payload for row in rows}
@@ -132,14 +121,14 @@ def require_arms(store: Store, book: Book, given: Arms) -> None:
 
 def delete(store: Store, name: str, only_unused: bool) -> None:
     """Delete a campaign; see campaign.delete."""
-    book = read_book(store, name)
+    campaign = read_identity(store, name)
     unused = campaigns.c.numbered == 0 if only_unused else true()
 
     def work(connection: Connection) -> None:
-        deleted = connection.execute(delete_from(campaigns).where(campaigns.c.id == book.id, unused))
+        deleted = connection.execute(delete_from(campaigns).where(campaigns.c.id == campaign.id, unused))
         if deleted.rowcount == 0:
             return
         for table in (pulls, arms):
-            connection.execute(delete_from(table).where(table.c.number.between(book.base, book.base + STRIDE - 1)))
+            connection.execute(delete_from(table).where(table.c.number.between(*campaign.numbers)))
 
     store.write(work)

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, select
 
 from cutline.campaign.arithmetic import UNIT
-from cutline.campaign.database.identity import Book, counter
-from cutline.campaign.database.schema import OBSERVED, STRIDE, arms, pulls
+from cutline.campaign.database import counters
+from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.schema import OBSERVED, arms, pulls
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Decision, Result
-from cutline.campaign.settings import check_whole
+from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 
 _B = 1.0
@@ -37,23 +38,24 @@ _RESULTS = (
 )
 
 
-def decisions(store: Store, book: Book, nearest: int | None, confidence: float) -> list[Decision]:
+def decisions(store: Store, campaign: Identity, nearest: int | None, confidence: float) -> list[Decision]:
     """Return the decisions; see Campaign.decisions."""
     n = None if nearest is None else check_whole("nearest", nearest, 1)
     if isinstance(confidence, (bool, str)) or not 0.0 < confidence < 1.0:
         raise InvalidInputError(f"confidence is {confidence!r}; it must be a number between 0 and 1")
 
     def work(connection: Connection) -> tuple[list[Any], int]:
-        values = {"first": book.base, "last": book.base + STRIDE - 1, "n": n}
+        first, last = campaign.numbers
+        values = {"first": first, "last": last, "n": n}
         rows = connection.execute(_ALL if n is None else _NEAREST, values).all()
-        return list(rows), counter(connection, book, "observed")
+        return list(rows), counters.read(connection, campaign, "observed")
 
     rows, observed = store.read(work)
     pulls = np.array([row.pulls for row in rows], dtype=np.int64)
     totals = np.array([row.total for row in rows], dtype=np.int64)
-    bounds = _hoeffding(book, pulls, totals)
-    lows, highs = _intervals(book, pulls, totals, observed, confidence)
-    rules = book.rules
+    bounds = _hoeffding(campaign, pulls, totals)
+    lows, highs = _intervals(campaign, pulls, totals, observed, confidence)
+    arithmetic = campaign.arithmetic
     return [
         Decision(
             arm=name,
@@ -61,8 +63,8 @@ def decisions(store: Store, book: Book, nearest: int | None, confidence: float) 
             pulls=count,
             in_flight=in_flight,
             mean=total / (count * UNIT) if count else None,
-            above=rules.is_above(count, total) if count else None,
-            wrong=rules.wrong(count, total),
+            above=arithmetic.is_above(count, total) if count else None,
+            wrong=arithmetic.wrong(count, total),
             hoeffding=bound,
             low=low,
             high=high,
@@ -72,12 +74,12 @@ def decisions(store: Store, book: Book, nearest: int | None, confidence: float) 
     ]
 
 
-def _hoeffding(book: Book, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
+def _hoeffding(campaign: Identity, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return min(1, 2 exp(-2 T_i gap_i^2)) of each arm (Section 3), 1 without pulls."""
     from cutline.theory.concentration import chernoff_hoeffding  # loads scipy, which results and status do not need
 
     count = np.maximum(pulls, 1)
-    gap = np.abs(totals / (count * UNIT) - book.settings.threshold)
+    gap = np.abs(totals / (count * UNIT) - campaign.settings.threshold)
     known = (pulls > 0) & (gap > 0)
     bounds = np.ones(pulls.shape)
     bounds[known] = chernoff_hoeffding(pulls[known], gap[known])
@@ -85,7 +87,7 @@ def _hoeffding(book: Book, pulls: NDArray[np.int64], totals: NDArray[np.int64]) 
 
 
 def _intervals(
-    book: Book, pulls: NDArray[np.int64], totals: NDArray[np.int64], observed: int, confidence: float
+    campaign: Identity, pulls: NDArray[np.int64], totals: NDArray[np.int64], observed: int, confidence: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the ends of each arm's interval, [0, 1] without pulls.
 
@@ -93,7 +95,7 @@ def _intervals(
     """
     from cutline.theory.concentration import variable_confidence_a, variable_confidence_width
 
-    settings = book.settings
+    settings = campaign.settings
     horizon = min(settings.budget, settings.max_pulls_per_arm or settings.budget) + observed
     known = pulls > 0
     low, high = np.zeros(pulls.shape), np.ones(pulls.shape)
@@ -104,18 +106,18 @@ def _intervals(
     return low, high
 
 
-def results(store: Store, book: Book) -> Iterator[Result]:
+def results(store: Store, campaign: Identity) -> Iterator[Result]:
     """Yield all rewards; see Campaign.results."""
-    first = book.base
+    first = campaign.base
     while True:
-        page = store.read(partial(_page, book=book, first=first))
+        page = store.read(partial(_page, campaign=campaign, first=first))
         for number, place, arm, reward, worker, key, state in page:
-            yield Result(arm, reward / UNIT, worker, key or book.pull_id((number, place)), state == OBSERVED)
+            yield Result(arm, reward / UNIT, worker, key or campaign.pull_id((number, place)), state == OBSERVED)
         if len(page) < _PAGE:
             return
         first = page[-1].number + 1
 
 
-def _page(connection: Connection, book: Book, first: int) -> list[Any]:
-    counter(connection, book, "observed")
-    return list(connection.execute(_RESULTS, {"first": first, "last": book.base + STRIDE - 1}).all())
+def _page(connection: Connection, campaign: Identity, first: int) -> list[Any]:
+    counters.read(connection, campaign, "observed")
+    return list(connection.execute(_RESULTS, {"first": first, "last": campaign.numbers[1]}).all())

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from cutline.campaign.arithmetic import to_units, written
-from cutline.campaign.database.arms_and_pulls import check_text, lock_arms, observe_pulls, seen_pulls
-from cutline.campaign.database.identity import Book, counter
+from cutline.campaign.checks import check_text
+from cutline.campaign.database import counters
+from cutline.campaign.database.arms_and_pulls import lock_arms, observe_pulls, seen_pulls
+from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.prepared import PreparedForEach
 from cutline.campaign.database.schema import OBSERVED, TOLD, arms, pulls
-from cutline.campaign.database.statements import PreparedForEach
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Observation
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
@@ -36,10 +38,10 @@ class _Seen(NamedTuple):
     key: str | None
 
 
-def observe(store: Store, book: Book, observations: Iterable[tuple[Any, ...]]) -> int:
+def observe(store: Store, campaign: Identity, observations: Iterable[tuple[Any, ...]]) -> int:
     """Record results from elsewhere and return how many are new; see Campaign.observe."""
     checked = [_check(item) for item in observations]
-    return store.write(lambda connection: _observe(connection, book, checked), pipelined=True) if checked else 0
+    return store.write(lambda connection: _observe(connection, campaign, checked), pipelined=True) if checked else 0
 
 
 def _check(given: tuple[Any, ...]) -> Observation:
@@ -56,10 +58,10 @@ def _check(given: tuple[Any, ...]) -> Observation:
     return item._replace(reward=to_units(item.reward))
 
 
-def _observe(connection: Connection, book: Book, observations: list[Observation]) -> int:
-    numbers = _arm_numbers(connection, book, observations)
+def _observe(connection: Connection, campaign: Identity, observations: list[Observation]) -> int:
+    numbers = _arm_numbers(connection, campaign, observations)
     locked = lock_arms(connection, numbers.values())  # before the keys are read: whoever came first has committed
-    held = _held(connection, book, {item.key for item in observations if item.key is not None})
+    held = _held(connection, campaign, {item.key for item in observations if item.key is not None})
     new: list[_Seen] = []
     for item in observations:
         seen = _Seen(numbers[item.arm], int(item.reward), item.worker, item.key)
@@ -76,37 +78,37 @@ def _observe(connection: Connection, book: Book, observations: list[Observation]
         locked[seen.arm].take(seen.reward)
     changed = {seen.arm for seen in new}
     taken = [arm for number, arm in locked.items() if number in changed]
-    counted = observe_pulls(connection, book, taken, len(new)).rows()
+    counted = observe_pulls(connection, campaign, taken, len(new)).rows()
     if not counted:
-        raise book.gone()
+        raise campaign.gone()
     last = counted[0][0]
     rows: list[tuple[Any, ...]] = []
-    for number, seen in enumerate(new, book.base + last - len(new) + 1):
-        who, key = book.optional_digest(seen.worker), book.optional_digest(seen.key)
-        rows.append((number, book.id, seen.arm, OBSERVED, None, seen.reward, seen.worker, who, seen.key, key))
+    for number, seen in enumerate(new, campaign.base + last - len(new) + 1):
+        who, key = campaign.optional_digest(seen.worker), campaign.optional_digest(seen.key)
+        rows.append((number, campaign.id, seen.arm, OBSERVED, None, seen.reward, seen.worker, who, seen.key, key))
     seen_pulls(connection, rows)
     return len(new)
 
 
-def _arm_numbers(connection: Connection, book: Book, observations: list[Observation]) -> dict[str, int]:
-    names = {book.digest(item.arm): item.arm for item in observations}
+def _arm_numbers(connection: Connection, campaign: Identity, observations: list[Observation]) -> dict[str, int]:
+    names = {campaign.digest(item.arm): item.arm for item in observations}
     numbers = {names[found]: number for found, number in _NAMED.rows(connection, names)}
     for name in names.values():
         if name not in numbers:
-            counter(connection, book, "observed")
-            raise NotFoundError(f"campaign {book.name!r} has no arm {name!r}")
+            counters.read(connection, campaign, "observed")
+            raise NotFoundError(f"campaign {campaign.name!r} has no arm {name!r}")
     return numbers
 
 
-def _held(connection: Connection, book: Book, keys: Collection[str]) -> dict[str, tuple[int, int]]:
+def _held(connection: Connection, campaign: Identity, keys: Collection[str]) -> dict[str, tuple[int, int]]:
     """Return (arm, reward) of those keys that the campaign holds: the ids of pulls told, and keys observed."""
-    own = {pull: key for key in keys if (pull := book.own_key(key)) is not None}
+    own = {pull: key for key in keys if (pull := campaign.own_key(key)) is not None}
     told = _OWN.rows(connection, {number for number, _ in own})
     held = {own[number, arm]: (arm, reward) for number, arm, reward in told if (number, arm) in own}
     for key in own.values():
         if key not in held:
-            raise ConflictError(f"{key!r} is a pull of campaign {book.name!r} that has no reward; tell it")
-    others = {book.digest(key): key for key in keys if key not in held}
+            raise ConflictError(f"{key!r} is a pull of campaign {campaign.name!r} that has no reward; tell it")
+    others = {campaign.digest(key): key for key in keys if key not in held}
     found = _KEYED.rows(connection, others)
     return held | {others[key]: (arm, reward) for key, arm, reward in found}
 

@@ -6,10 +6,11 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, select
 
 from cutline.campaign.arithmetic import to_units, written
+from cutline.campaign.database import counters
 from cutline.campaign.database.arms_and_pulls import Arm, PullRow, lock_pulls, tell_pulls
-from cutline.campaign.database.identity import Book, PullKey, counter
+from cutline.campaign.database.identity import Identity, PullKey
+from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, pulls
-from cutline.campaign.database.statements import Prepared
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Pull
 from cutline.errors import ConflictError
@@ -23,17 +24,17 @@ _HAS_AGAIN = Prepared(
 )
 
 
-def tell(store: Store, book: Book, rewards: Iterable[tuple[Pull | str, Any]]) -> int:
+def tell(store: Store, campaign: Identity, rewards: Iterable[tuple[Pull | str, Any]]) -> int:
     """Record rewards and return how many are new; see Campaign.tell and Campaign.tell_many."""
     told: dict[PullKey, int] = {}
     for pull, reward in rewards:
-        key, units = book.pull_key(pull), to_units(reward)
+        key, units = campaign.pull_key(pull), to_units(reward)
         if told.setdefault(key, units) != units:
-            raise _other_reward(book, key, told[key], units)
-    return store.write(lambda connection: record(connection, book, told), pipelined=True) if told else 0
+            raise _other_reward(campaign, key, told[key], units)
+    return store.write(lambda connection: record(connection, campaign, told), pipelined=True) if told else 0
 
 
-def record(connection: Connection, book: Book, told: dict[PullKey, int]) -> int:
+def record(connection: Connection, campaign: Identity, told: dict[PullKey, int]) -> int:
     """Record rewards in billionths by pull; return how many are new."""
     rows, arms = lock_pulls(connection, told)
     new: list[tuple[int, int]] = []
@@ -42,10 +43,10 @@ def record(connection: Connection, book: Book, told: dict[PullKey, int]) -> int:
     for key, units in told.items():
         row = rows.get(key[0])
         if row is None or row.arm != key[1] or row.state != LEASED:
-            if not _is_new(connection, book, row, key, units):
+            if not _is_new(connection, campaign, row, key, units):
                 continue
             assert row is not None
-            _check_late(connection, book, row, arms[row.arm], late)
+            _check_late(connection, campaign, row, arms[row.arm], late)
             late.append(row)
             arms[row.arm].in_flight += 1
         arm = changed[key[1]] = arms[key[1]]
@@ -54,41 +55,41 @@ def record(connection: Connection, book: Book, told: dict[PullKey, int]) -> int:
         new.append((key[0], units))
     if not new:
         return 0
-    counted = tell_pulls(connection, book, new, changed.values(), len(late))
+    counted = tell_pulls(connection, campaign, new, changed.values(), len(late))
     if not late:
         counted.ignore()
     elif not counted.rows():
-        raise _place_gone(book, late[0], "the rest of the budget is told or in flight")
+        raise _place_gone(campaign, late[0], "the rest of the budget is told or in flight")
     return len(new)
 
 
-def _is_new(connection: Connection, book: Book, row: PullRow | None, key: PullKey, units: int) -> bool:
+def _is_new(connection: Connection, campaign: Identity, row: PullRow | None, key: PullKey, units: int) -> bool:
     """Say whether a pull that is not in flight takes the reward: late, or not at all as it has it."""
     if row is None or row.arm != key[1] or row.state == OBSERVED:
-        counter(connection, book, "numbered")
-        raise book.no_pull(book.pull_id(key))
+        counters.read(connection, campaign, "numbered")
+        raise campaign.no_pull(campaign.pull_id(key))
     if row.state == ABANDONED:
-        raise ConflictError(f"pull {book.pull_id(key)} was abandoned; ask for another")
+        raise ConflictError(f"pull {campaign.pull_id(key)} was abandoned; ask for another")
     if row.reward is not None and row.reward != units:
-        raise _other_reward(book, key, row.reward, units)
+        raise _other_reward(campaign, key, row.reward, units)
     return row.reward is None
 
 
-def _check_late(connection: Connection, book: Book, row: PullRow, arm: Arm, late: list[PullRow]) -> None:
+def _check_late(connection: Connection, campaign: Identity, row: PullRow, arm: Arm, late: list[PullRow]) -> None:
     """Raise ConflictError if the arm or the worker has no room for a pull whose lease has ended; ``late`` had such."""
-    if not book.rules.has_room(arm.pulls, arm.in_flight):
-        raise _place_gone(book, row, "the arm has as many pulls as an arm may have")
-    if row.worker is not None and not book.settings.repeat_workers:
+    if not campaign.arithmetic.has_room(arm.pulls, arm.in_flight):
+        raise _place_gone(campaign, row, "the arm has as many pulls as an arm may have")
+    if row.worker is not None and not campaign.settings.repeat_workers:
         again = _HAS_AGAIN.rows(connection, worker=row.worker, arm=arm.number)
         if again or any(row[1:] == other[1:] for other in late):  # the same arm, state and worker
-            raise _place_gone(book, row, "its worker has had the arm again")
+            raise _place_gone(campaign, row, "its worker has had the arm again")
 
 
-def _other_reward(book: Book, key: PullKey, told: int, units: int) -> ConflictError:
+def _other_reward(campaign: Identity, key: PullKey, told: int, units: int) -> ConflictError:
     return ConflictError(
-        f"pull {book.pull_id(key)} was told {written(told)} and now {written(units)}; a pull has one reward"
+        f"pull {campaign.pull_id(key)} was told {written(told)} and now {written(units)}; a pull has one reward"
     )
 
 
-def _place_gone(book: Book, row: PullRow, why: str) -> ConflictError:
-    return ConflictError(f"the lease of pull {book.pull_id(row[:2])} has ended, and {why}; ask for another")
+def _place_gone(campaign: Identity, row: PullRow, why: str) -> ConflictError:
+    return ConflictError(f"the lease of pull {campaign.pull_id(row[:2])} has ended, and {why}; ask for another")

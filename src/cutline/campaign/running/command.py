@@ -10,9 +10,11 @@ from contextlib import suppress
 from shutil import which
 from typing import IO
 
+from cutline.campaign.checks import read_reward
 from cutline.campaign.results import Pull
-from cutline.campaign.settings import check_positive
+from cutline.checks import check_positive
 from cutline.errors import InvalidInputError, MeasurementError
+from cutline.text import quoted, shown
 
 ARM = "{arm}"
 """What stands in a command for the id of the arm."""
@@ -73,7 +75,7 @@ class Command:
                 raise MeasurementError(f"killed by signal {-status} ({_signal_name(-status)})")
             if status in self._crash_exits or (self._stdout and status != 0):
                 said = _last_line(errors) or (_last_line(output) if self._stdout else "")
-                raise MeasurementError(f"exit status {status}" + (f": {said[:200]}" if said else ""))
+                raise MeasurementError(f"exit status {status}" + (f": {shown(said, 200)}" if said else ""))
             return _printed(_last_line(output)) if self._stdout else float(status == 0)
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
@@ -117,23 +119,11 @@ class Command:
         process.wait()
 
 
-def read_reward(text: str) -> float:
-    """Return a reward written as a number in [0, 1]; raise InvalidInputError for any other text."""
-    plain = text.strip()
-    try:
-        reward = float(plain) if plain.isascii() and "_" not in plain else -1.0
-    except ValueError:
-        reward = -1.0
-    if not 0.0 <= reward <= 1.0:
-        raise InvalidInputError(f"{text[:60]!r} is not a reward; it must be a number in [0, 1]")
-    return reward
-
-
 def _printed(line: str) -> float:
     try:
         return read_reward(line)
     except InvalidInputError:
-        what = f"the last line of its output is {line[:60]!r}" if line else "it printed nothing"
+        what = f"the last line of its output is {quoted(line)}" if line else "it printed nothing"
         raise MeasurementError(f"{what}; it must be a number in [0, 1]") from None
 
 

@@ -8,20 +8,17 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, get_args
 
-from cutline.campaign.arithmetic import to_units
-from cutline.campaign.results import Pull, Reason
+from cutline.campaign.checks import check_reward
+from cutline.campaign.results import Pull, Pulls, Reason, Status
 from cutline.campaign.running.command import GRACE, Command
-from cutline.campaign.settings import check_positive, check_whole
+from cutline.checks import check_positive, check_whole
 from cutline.errors import ConflictError, InvalidInputError, MeasurementError
-
-if TYPE_CHECKING:
-    from cutline.campaign.campaign import Campaign
 
 Measure: TypeAlias = Callable[[Pull], float]
 """Measures ``pull.arm`` once and returns the reward: a number in [0, 1] or a boolean."""
@@ -35,6 +32,30 @@ class RunOptions(TypedDict, total=False):
     on_crash: OnCrash
     lease: float
     watch: Callable[[str | None], object] | None
+
+
+class Runnable(Protocol):
+    """What a run needs of a campaign; each method does what Campaign's does."""
+
+    def ask(self, n: int = 1, *, lease: float, without: Collection[str]) -> Pulls:
+        """Lease up to ``n`` pulls, of other arms than ``without``."""
+        ...
+
+    def tell(self, pull: Pull, reward: float) -> object:
+        """Record the reward of a pull; raise ConflictError if its place has gone to another."""
+        ...
+
+    def abandon(self, pull: Pull) -> None:
+        """Give a pull back without a reward; raise ConflictError if it has been told."""
+        ...
+
+    def extend(self, pull: Pull, lease: float) -> object:
+        """Make a lease end ``lease`` seconds from now; raise ConflictError if it has ended."""
+        ...
+
+    def status(self) -> Status:
+        """Return where the campaign stands."""
+        ...
 
 
 CRASHES_IN_A_ROW = 3
@@ -67,7 +88,7 @@ class _Done:
 
 
 def run(
-    campaign: "Campaign",
+    campaign: Runnable,
     measure: Measure | Command,
     jobs: int = 1,
     *,
@@ -77,10 +98,10 @@ def run(
 ) -> RunReport:
     """Measure until the campaign has finished, ``jobs`` arms at a time, and return what was done.
 
-    ``measure`` is called with a Pull, in threads. What it means when it raises or returns no reward: "stop" ends the
-    run with MeasurementError; "zero" is a reward of 0; "abandon" gives the pull back, uncounted, and after three
-    times in a row the run leaves that arm alone. A run that is killed leaves its pulls in flight for up to ``lease``
-    seconds.
+    ``campaign`` is a Campaign, or anything else that can be asked and told like one. ``measure`` is called with a Pull,
+    in threads. What it means when it raises or returns no reward: "stop" ends the run with MeasurementError; "zero" is
+    a reward of 0; "abandon" gives the pull back, uncounted, and after three times in a row the run leaves that arm
+    alone. A run that is killed leaves its pulls in flight for up to ``lease`` seconds.
     ``watch`` is called after every result, and at least twice a second, with news (what went wrong, that the run waits
     for others) or None.
 
@@ -100,7 +121,7 @@ def run(
 class _Run:
     def __init__(
         self,
-        campaign: "Campaign",
+        campaign: Runnable,
         measure: Measure,
         jobs: int,
         on_crash: OnCrash,
@@ -158,7 +179,7 @@ class _Run:
         reward, crash = 0.0, None
         try:
             reward = self._measure(pull)
-            to_units(reward)
+            check_reward(reward)
         except Exception as error:
             text = str(error) if isinstance(error, (MeasurementError, InvalidInputError)) else _described(error)
             crash = MeasurementError(f"arm {pull.arm!r}: {text}")

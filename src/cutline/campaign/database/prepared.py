@@ -1,4 +1,4 @@
-"""Core statements compiled once and handed to the driver as they are.
+"""Prepared statements: compiled once, and handed to the driver as they are.
 
 SQLAlchemy compiles each of these for the dialect; running them on the driver's own cursor saves, in an ask and a
 tell, more time than the database takes. Parameters go in as the driver takes them and rows come out as plain tuples,

@@ -1,0 +1,69 @@
+"""Checks of what a campaign is given: policy, prior, names, ids, rewards. Each returns what it was given, converted."""
+
+from typing import Any
+
+from cutline.checks import check_positive, finite
+from cutline.errors import InvalidInputError
+from cutline.policies import Policy, check_usable_on_data, parse
+from cutline.text import quoted
+
+
+def check_policy(policy: Policy | str) -> Policy:
+    """Return the policy; raise InvalidInputError, with the reason, for one that cannot run a live campaign."""
+    chosen = parse(policy) if isinstance(policy, str) else policy
+    if not isinstance(chosen, Policy):
+        raise InvalidInputError(f"policy is {policy!r}; it must be a policy such as LSA() or its name")
+    return check_usable_on_data(chosen)
+
+
+def check_prior(prior: Any) -> tuple[float, float]:
+    """Return the a and b of a Beta; raise InvalidInputError unless they are two numbers above 0."""
+    try:
+        a, b = prior
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"prior is {prior!r}; it must be two numbers above 0, the a and b of a Beta") from None
+    return check_positive("prior a", a), check_positive("prior b", b)
+
+
+def check_target(target: Any) -> float:
+    """Return a number of errors; raise InvalidInputError unless it is a finite number, 0 or above."""
+    number = finite(target)
+    if not number >= 0:
+        raise InvalidInputError(f"target_errors is {target!r}; it must be a number of errors, 0 or above")
+    return number
+
+
+def check_name(name: Any) -> str:
+    """Return a campaign's name; raise InvalidInputError unless it is text of 1 to 200 characters on one line."""
+    if not isinstance(name, str) or not 1 <= len(name) <= 200 or not name.isprintable():
+        raise InvalidInputError(f"campaign name {name!r}: it must be 1 to 200 characters of text, on one line")
+    return name
+
+
+def check_text(what: str, value: Any) -> str:
+    """Return an id; raise InvalidInputError unless it is text that every database keeps as it stands."""
+    if not isinstance(value, str) or not value:
+        raise InvalidInputError(f"{what} {value!r} is not an id; it must be text of at least one character")
+    if "\0" in value or (not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)):
+        raise InvalidInputError(f"{what} {value!r} holds a NUL or half a character, which no database keeps")
+    return value
+
+
+def check_reward(reward: Any) -> float:
+    """Return a reward; raise InvalidInputError unless it is a boolean or a number in [0, 1]."""
+    try:
+        value = -1.0 if isinstance(reward, (str, bytes)) else float(reward)
+    except (TypeError, ValueError, OverflowError):
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInputError(f"reward {reward!r} is not a number in [0, 1]")
+    return value
+
+
+def read_reward(text: str) -> float:
+    """Return a reward written as a number in [0, 1]; raise InvalidInputError for any other text."""
+    plain = text.strip()
+    try:
+        return check_reward(float(plain) if plain.isascii() and "_" not in plain else -1.0)
+    except ValueError:
+        raise InvalidInputError(f"{quoted(text)} is not a reward; it must be a number in [0, 1]") from None

@@ -1,0 +1,73 @@
+"""A setting stands in one place: what the database, the command line and the types say of settings agrees."""
+
+import importlib
+from dataclasses import fields, replace
+from typing import Any, get_type_hints
+
+import click
+import pytest
+
+import cutline.campaign
+from cutline.campaign import Settings
+from cutline.campaign.database.schema import COUNTERS, campaigns
+from cutline.campaign.settings import Expected
+from cutline.cli._campaigns import settings_options
+from cutline.errors import ConflictError, InvalidInputError
+from cutline.policies.apt import APT
+from cutline.policies.lsa import LSA
+
+NAMES = [item.name for item in fields(Settings)]
+DEFAULT = Settings(0.5, LSA(), 10)
+OTHER = Settings(0.25, APT(0.05), 2**53, 7, 3, True, (0.5, 2.0), 0.125)
+
+
+def test_every_setting_has_its_columns_its_option_and_its_type() -> None:
+    own = {"id", "name", "token", "arms", *COUNTERS}
+    assert set(DEFAULT.columns()) == {column.name for column in campaigns.columns} - own
+    assert set(get_type_hints(Expected)) == set(NAMES)
+    options = click.command(settings_options(lambda: None)).params
+    assert {option.name for option in options} == set(NAMES)
+
+
+@pytest.mark.parametrize("settings", [DEFAULT, OTHER], ids=["default", "other"])
+def test_settings_come_back_from_their_columns_as_they_were(settings: Settings) -> None:
+    columns = settings.columns()
+    assert {type(value) for value in columns.values()} <= {int, float, str, bool, type(None)}
+    assert Settings.from_columns(columns) == settings
+    settings.require_readable()
+
+
+def test_a_dictionary_of_settings_has_what_json_can_write() -> None:
+    assert OTHER.as_dict() == {
+        "threshold": 0.25,
+        "policy": "APT(0.05)",
+        "budget": 2**53,
+        "seed": 7,
+        "max_pulls_per_arm": 3,
+        "repeat_workers": True,
+        "prior": [0.5, 2.0],
+        "target_errors": 0.125,
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_setting_that_differs_is_named_with_both_values(name: str) -> None:
+    wanted: dict[str, Any] = {name: getattr(OTHER, name)}
+    DEFAULT.require({name: getattr(DEFAULT, name)})
+    with pytest.raises(ConflictError, match=rf"^{name} is .*, not "):
+        DEFAULT.require(wanted)
+
+
+def test_none_is_a_value_only_of_settings_that_may_be_left_out() -> None:
+    assert replace(OTHER, max_pulls_per_arm=None, target_errors=None).target_errors is None
+    for name in ("threshold", "policy", "budget", "seed", "prior"):
+        with pytest.raises(InvalidInputError, match=name):
+            replace(OTHER, **{name: None})
+
+
+def test_the_room_exports_what_it_says() -> None:
+    for name, home in cutline.campaign._HOMES.items():
+        assert getattr(cutline.campaign, name) is getattr(importlib.import_module(f"cutline.campaign.{home}"), name)
+    assert sorted(cutline.campaign._HOMES) == sorted(cutline.campaign.__all__) == dir(cutline.campaign)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        cutline.campaign.nothing  # noqa: B018 - asking for it is the test
