@@ -194,7 +194,7 @@ def test_ids_are_shown_on_one_line_and_written_in_full(cutline: Run) -> None:
     table = cutline("campaign", "decisions", "--db", "x.db").out
     assert [line.split()[0] for line in table.splitlines()[1:]] == [
         r"two\nlines",
-        "x" * 57 + "...",
+        "x" * 28 + "..." + "x" * 29,
         r"tab\there",
         r"\x1b[31mred",
     ]
