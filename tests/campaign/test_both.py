@@ -35,7 +35,7 @@ def play(url: str | None) -> list[object]:
                     case _:
                         campaign.tell(pull, answers.random() < 0.3)
             if step % 10 == 0:
-                campaign.observe(answers.choice(STRANGE_IDS), answers.random(), worker, f"key {step}")
+                campaign.observe(answers.choice(STRANGE_IDS), answers.random(), f"{worker} {step}", f"key {step}")
         audit(campaign)
         return dump(campaign)
 

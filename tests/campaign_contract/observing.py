@@ -1,6 +1,7 @@
 """Results from elsewhere."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -55,6 +56,72 @@ class Observing(CampaignTests):
         campaign = create(2)
         campaign.observe("arm 0", 1, worker="ann")
         assert asked(campaign, 5, worker="ann") == ["arm 1"]
+
+    # A worker answers an arm once
+
+    def test_an_answer_that_was_told_is_no_news_when_it_is_observed_and_another_is_a_conflict(
+        self, create: Create
+    ) -> None:
+        campaign = create(1)
+        campaign.tell(one(campaign, worker="w1"), 1)
+        before = dump(campaign)
+        assert not campaign.observe("arm 0", 1, "w1")
+        assert not campaign.observe("arm 0", 1, "w1", "some key")
+        with pytest.raises(ConflictError, match=r"^worker 'w1' has answered arm 'arm 0' with 1 and now 0; a worker"):
+            campaign.observe("arm 0", 0, "w1", "another key")
+        assert dump(campaign) == before
+        assert campaign.observe("arm 0", 0, "w2")
+        assert campaign.observe_many([("arm 0", 1, "w3"), ("arm 0", 1, "w3"), ("arm 0", 0, "w2", "key")]) == 1
+        with pytest.raises(ConflictError, match="worker 'w4' has answered arm 'arm 0' with 0 and now 1"):
+            campaign.observe_many([("arm 0", 0, "w4"), ("arm 0", 1, "w4", "key 4")])
+
+    def test_the_answer_of_a_pull_in_flight_is_its_reward(self, create: Create) -> None:
+        campaign = create(2, budget=3)
+        pulls = campaign.ask(2, worker="w1")
+        campaign.ask(worker="w2")
+        assert campaign.observe_many([(pulls[0].arm, 0.25, "w1", "key"), (pulls[0].arm, 1, "w3")]) == 2
+        status = campaign.status()
+        assert (status.spent, status.in_flight, status.left, status.observed) == (1, 2, 0, 1)
+        assert campaign.tell(pulls[0], 0.25) is False
+        with pytest.raises(ConflictError, match=r"was told 0\.25 and now 1"):
+            campaign.tell(pulls[0], 1)
+        assert campaign.tell(pulls[1], 1) is True
+
+    def test_a_late_answer_that_was_observed_is_no_news(self, create: Create, clock: Clock) -> None:
+        campaign = create(1)
+        pull = one(campaign, worker="w1", lease=10)
+        clock.now += 11
+        campaign.ask(worker="w2")  # which takes it back
+        assert campaign.observe("arm 0", 1, "w1")
+        before = dump(campaign)
+        assert campaign.tell(pull, 1) is False
+        with pytest.raises(ConflictError, match="its worker has had the arm again"):
+            campaign.tell(pull, 0)
+        assert dump(campaign) == before
+
+    def test_where_workers_repeat_every_answer_counts(self, create: Create) -> None:
+        campaign = create(1, repeat_workers=True)
+        campaign.tell(one(campaign, worker="w1"), 1)
+        flying = one(campaign, worker="w1")
+        assert campaign.observe_many([("arm 0", 1, "w1"), ("arm 0", 0, "w1", "key"), ("arm 0", 0, "w1", "key")]) == 2
+        assert campaign.tell(flying, 0)
+        assert (campaign.status().spent, campaign.status().observed) == (2, 2)
+
+    def test_who_tells_and_who_observes_the_same_answers_at_once_record_each_once(self, create: Create) -> None:
+        campaign = create(40, budget=40)
+        pulls = campaign.ask(40, worker="w1")
+
+        def work(seed: int) -> int:
+            mine = random.Random(seed).sample(pulls, 40)
+            if seed % 2:
+                return sum(campaign.tell_many([(pull, 1) for pull in mine[i : i + 5]]) for i in range(0, 40, 5))
+            return sum(
+                campaign.observe_many([(pull.arm, 1, "w1") for pull in mine[i : i + 5]]) for i in range(0, 40, 5)
+            )
+
+        with ThreadPoolExecutor(6) as pool:
+            assert sum(pool.map(work, range(6))) == 40
+        assert (campaign.status().spent, campaign.status().observed) == (40, 0)
 
     def test_observing_its_own_results_again_is_no_news(self, create: Create, clock: Clock) -> None:
         campaign = create(4, budget=30)

@@ -124,7 +124,7 @@ class Campaign:
         Rewards are kept to nine decimals. Telling the same again changes nothing and returns False. A tell after the
         lease has ended counts like any other while there is room for it: in the budget, at the arm (with
         ``max_pulls_per_arm``), and with the worker, which may have got the arm again. Else its place has gone to
-        another pull, and it is refused.
+        another pull, and it is refused; but what the worker has answered in another way since is no news.
 
         Raises ConflictError for another reward than the one told, an abandoned pull, or a place that is gone;
         NotFoundError for an unknown pull; InvalidInputError for a bad reward. Then nothing has changed.
@@ -160,8 +160,10 @@ class Campaign:
         It counts as a result of the arm in everything else: the index, ``max_pulls_per_arm``, the decision, and the
         arms that its ``worker`` has answered. A ``key`` makes it idempotent: the same key again with the same arm
         and reward changes nothing. The id of a pull of this campaign is its key, so an exported result that is
-        observed again is no news either. Raises NotFoundError for an unknown arm, ConflictError for a key that holds
-        another arm or reward, InvalidInputError for a bad reward.
+        observed again is no news either. A worker answers an arm once, unless the campaign repeats workers: the same
+        answer again, told or observed, is no news, and that of a pull in flight is recorded as told. Raises
+        NotFoundError for an unknown arm, ConflictError for a key that holds another arm or reward or a worker's other
+        answer, InvalidInputError for a bad reward.
         """
         return self.observe_many([Observation(arm, reward, worker, key)]) == 1
 

@@ -106,8 +106,15 @@ def try_arms(connection: Connection, numbers: Iterable[int]) -> dict[int, Arm]:
 
 def lock_pulls(connection: Connection, keys: Collection[PullKey]) -> tuple[dict[int, PullRow], dict[int, Arm]]:
     """Return by number the pulls of these numbers, and these arms, locked, waiting for each."""
-    pulls_answer = _LOCK_PULLS.send(connection, sorted({number for number, _ in keys}))
-    arms_answer = _LOCK_ARMS.send(connection, sorted({arm for _, arm in keys}))
+    return lock_pulls_and_arms(connection, {number for number, _ in keys}, {arm for _, arm in keys})
+
+
+def lock_pulls_and_arms(
+    connection: Connection, pull_numbers: Collection[int], arm_numbers: Collection[int]
+) -> tuple[dict[int, PullRow], dict[int, Arm]]:
+    """Return by number these pulls and these arms, locked, waiting for each."""
+    pulls_answer = _LOCK_PULLS.send(connection, sorted(pull_numbers))
+    arms_answer = _LOCK_ARMS.send(connection, sorted(arm_numbers))
     rows = {row[0]: PullRow._make(row) for row in pulls_answer.rows()}
     return rows, {row[0]: Arm(*row) for row in arms_answer.rows()}
 
@@ -122,11 +129,25 @@ def tell_pulls(
     return counters.add(connection, campaign, late, spent=len(told), in_flight=late - len(told), doubt=doubt)
 
 
-def observe_pulls(connection: Connection, campaign: Identity, changed: Iterable[Arm], seen: int) -> Answer:
-    """Write the arms that took ``seen`` rewards from elsewhere; return the answer of ``counters.add``."""
+def observe_pulls(
+    connection: Connection, campaign: Identity, changed: Iterable[Arm], settled: list[tuple[int, int]], seen: int
+) -> Answer:
+    """Write the arms that took rewards from elsewhere, and (number, reward) of pulls in flight that were settled by it.
+
+    ``seen`` rewards are no pull's. Return the answer of ``counters.add``.
+    """
     rows, doubt = _arm_rows(campaign, changed)
+    _END_PULL.run(connection, [(TOLD, reward, number) for number, reward in settled])
     _WRITE_ARM.run(connection, rows)
-    return counters.add(connection, campaign, numbered=seen, observed=seen, doubt=doubt)
+    return counters.add(
+        connection,
+        campaign,
+        numbered=seen,
+        observed=seen,
+        spent=len(settled),
+        in_flight=-len(settled),
+        doubt=doubt,
+    )
 
 
 def lease_pulls(

@@ -7,9 +7,10 @@ so only columns of whole numbers, floats, text and bytes may be involved.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Executable, bindparam
+from sqlalchemy import Connection, Executable, bindparam
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import CompilerElement
 
@@ -87,12 +88,18 @@ class Prepared:
 class PreparedForEach:
     """A query for the rows whose column has one of many values.
 
-    ``make`` returns it for a list of parameters that stand for the values. It is compiled for a few lengths of that
-    list; where there are fewer values than parameters, the last one is repeated.
+    ``make`` returns it for a list of parameters that stand for the values, or with a ``width`` for a list of tuples of
+    so many parameters. It is compiled for a few lengths of that list; where there are fewer values than parameters, the
+    last one is repeated.
     """
 
-    def __init__(self, make: Callable[[list[BindParameter[Any]]], Executable]) -> None:
-        self._statements = {size: Prepared(make([bindparam(f"value_{i}") for i in range(size)])) for size in _SIZES}
+    def __init__(self, make: Callable[[list[Any]], Executable], width: int = 1) -> None:
+        self._width = width
+        self._statements = {}
+        for size in _SIZES:
+            flat: list[Any] = [bindparam(f"value_{i}") for i in range(size * width)]
+            tuples = list(zip(*[iter(flat)] * width, strict=True))
+            self._statements[size] = Prepared(make(flat if width == 1 else tuples))
 
     def send(self, connection: Connection, wanted: Iterable[Any]) -> Answer:
         """Run the query, in pieces if the values are many, and return its answer."""
@@ -102,7 +109,8 @@ class PreparedForEach:
             piece = items[start : start + _SIZES[-1]]
             size = next(size for size in _SIZES if size >= len(piece))
             piece += piece[-1:] * (size - len(piece))
-            values = {f"value_{i}": value for i, value in enumerate(piece)}
+            flat = piece if self._width == 1 else chain.from_iterable(piece)
+            values = {f"value_{i}": value for i, value in enumerate(flat)}
             answer.cursors += self._statements[size].send(connection, **values).cursors
         return answer
 

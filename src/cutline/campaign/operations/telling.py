@@ -16,7 +16,7 @@ from cutline.campaign.results import Pull
 from cutline.errors import ConflictError
 
 _HAS_AGAIN = Prepared(
-    select(pulls.c.number).where(
+    select(pulls.c.state, pulls.c.reward).where(
         pulls.c.worker_digest == bindparam("worker"),
         pulls.c.arm == bindparam("arm"),
         pulls.c.state != EXPIRED,
@@ -46,7 +46,8 @@ def record(connection: Connection, campaign: Identity, told: dict[PullKey, int])
             if not _is_new(connection, campaign, row, key, units):
                 continue
             assert row is not None
-            _check_late(connection, campaign, row, arms[row.arm], late)
+            if _is_answered(connection, campaign, row, arms[row.arm], units, late):
+                continue
             late.append(row)
             arms[row.arm].in_flight += 1
         arm = changed[key[1]] = arms[key[1]]
@@ -75,14 +76,23 @@ def _is_new(connection: Connection, campaign: Identity, row: PullRow | None, key
     return row.reward is None
 
 
-def _check_late(connection: Connection, campaign: Identity, row: PullRow, arm: Arm, late: list[PullRow]) -> None:
-    """Raise ConflictError if the arm or the worker has no room for a pull whose lease has ended; ``late`` had such."""
-    if not campaign.arithmetic.has_room(arm.pulls, arm.in_flight):
-        raise _place_gone(campaign, row, "the arm has as many pulls as an arm may have")
+def _is_answered(
+    connection: Connection, campaign: Identity, row: PullRow, arm: Arm, units: int, late: list[PullRow]
+) -> bool:
+    """Say whether the answer of a pull whose lease has ended came in another way, as an import.
+
+    Raise ConflictError if another answer did, or the arm or the worker has no room for it; ``late`` had such.
+    """
     if row.worker is not None and not campaign.settings.repeat_workers:
         again = _HAS_AGAIN.rows(connection, worker=row.worker, arm=arm.number)
+        answers = {reward for _, reward in again if reward is not None}
+        if units in answers:
+            return True
         if again or any(row[1:] == other[1:] for other in late):  # the same arm, state and worker
             raise _place_gone(campaign, row, "its worker has had the arm again")
+    if not campaign.arithmetic.has_room(arm.pulls, arm.in_flight):
+        raise _place_gone(campaign, row, "the arm has as many pulls as an arm may have")
+    return False
 
 
 def _other_reward(campaign: Identity, key: PullKey, told: int, units: int) -> ConflictError:
