@@ -4,7 +4,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,6 +14,7 @@ import pytest
 
 from campaign_contract.campaigns import arms
 from cutline.campaign import Campaign, campaigns
+from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations import creation
 from cutline.campaign.settings import Settings, check_policy
@@ -28,7 +28,7 @@ def test_equal_arms_are_first_equally_often_over_many_seeds(tmp_path: Path) -> N
         for seed in range(seeds):
             settings = Settings(0.5, check_policy("LSA"), 10, seed=seed)
             campaign = creation.create(store, f"seed {seed}", arms(count), settings)
-            first[Campaign(store, campaign, time.time).ask()[0].arm] += 1
+            first[Campaign(store, campaign, Clock()).ask()[0].arm] += 1
 
     def fits(seen: list[int]) -> bool:
         chi_square = sum((n - seeds / count) ** 2 for n in seen) / (seeds / count)

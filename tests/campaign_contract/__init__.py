@@ -4,6 +4,7 @@ A test of campaigns belongs to the file of what it is about; it runs on every st
 """
 
 from campaign_contract.asking import Asking
+from campaign_contract.clocks import Clocks
 from campaign_contract.creating import Creating
 from campaign_contract.deciding import Deciding
 from campaign_contract.importing import Importing
@@ -20,5 +21,5 @@ class CampaignContract(Asking, Telling, Leasing, Stopping, Observing, Deciding, 
     """Subclasses give a fixture ``url``: None, or that of an empty database."""
 
 
-class SharedCampaignContract(Opening, Importing, Processes, Versions):
+class SharedCampaignContract(Clocks, Opening, Importing, Processes, Versions):
     """For databases that several processes share. Subclasses give a fixture ``url``: that of an empty database."""

@@ -1,11 +1,11 @@
 """A campaign: which arm to measure next, what came back, what is decided."""
 
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack
 
 from cutline.campaign.database import counters
 from cutline.campaign.database.address import Url
+from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, read_identities, read_identity
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations import asking, creation, deciding, observing, telling
@@ -27,7 +27,7 @@ class Campaign:
     nothing, and NotFoundError if the campaign has been deleted. A campaign may be shared between threads.
     """
 
-    def __init__(self, store: Store, campaign: Identity, clock: Callable[[], float]) -> None:
+    def __init__(self, store: Store, campaign: Identity, clock: Clock) -> None:
         """Not to be called; see ``create`` and ``open``."""
         self._store = store
         self._identity = campaign
@@ -43,7 +43,7 @@ class Campaign:
         policy: Policy | str,
         budget: int,
         *,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
         **options: Unpack[Options],
     ) -> "Campaign":
         """Create a campaign and return it; the database is made where there is none. ``url`` None: in memory.
@@ -52,7 +52,8 @@ class Campaign:
         that JSON can write. They are read one by one. ``policy`` decides which arm is next, and arms with equal
         indices follow an order drawn with ``seed``. ``budget`` is the number of pulls that may be asked for.
         The other options: ``seed`` (0), ``max_pulls_per_arm`` (None), ``repeat_workers`` (False), ``prior``
-        ((1, 1)), ``target_errors`` (None); see ``Options``. ``clock`` returns seconds since 1970 in UTC.
+        ((1, 1)), ``target_errors`` (None); see ``Options``. ``clock`` is for tests: it returns seconds since
+        1970 in UTC, instead of the database's clock.
 
         Raises InvalidInputError for a bad argument (an id that comes twice, a policy that needs the truth or the
         budget), ConflictError if the name is taken, StoreError if the database fails. Then nothing is created.
@@ -60,7 +61,7 @@ class Campaign:
         settings = Settings(threshold, policy, budget, **options)  # type: ignore[arg-type]  # Settings parses it
         store = Store.connect(url, create=True)
         try:
-            return cls(store, creation.create(store, name, arms, settings), clock)
+            return cls(store, creation.create(store, name, arms, settings), Clock(clock))
         except BaseException:
             store.close()
             raise
@@ -72,7 +73,7 @@ class Campaign:
         name: str,
         *,
         arms: Arms | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
         **expected: Unpack[Expected],
     ) -> "Campaign":
         """Return the campaign of that name.
@@ -94,7 +95,7 @@ class Campaign:
         except BaseException:
             store.close()
             raise
-        return cls(store, campaign, clock)
+        return cls(store, campaign, Clock(clock))
 
     @property
     def name(self) -> str:
@@ -116,7 +117,7 @@ class Campaign:
         the worker had them. A lease that has ended gives its place in the budget back. Raises InvalidInputError unless
         n >= 1 and lease > 0, and for an id alone in ``without``.
         """
-        return asking.ask(self._store, self._identity, self._clock(), n, worker, lease, without)
+        return asking.ask(self._store, self._identity, self._clock, n, worker, lease, without)
 
     def tell(self, pull: Pull | str, reward: float) -> bool:
         """Record the reward of a pull (or its id): a number in [0, 1] or a boolean. Return whether it is new.
@@ -152,7 +153,7 @@ class Campaign:
         Raises ConflictError if the pull has been told or abandoned or its lease has ended, NotFoundError for an
         unknown pull, InvalidInputError unless lease > 0.
         """
-        return asking.extend(self._store, self._identity, self._clock(), pull, lease)
+        return asking.extend(self._store, self._identity, self._clock, pull, lease)
 
     def observe(self, arm: str, reward: float, worker: str | None = None, key: str | None = None) -> bool:
         """Record a result from elsewhere; return whether it is new. It is paid for already: it costs no budget.
@@ -189,7 +190,7 @@ class Campaign:
 
     def status(self) -> Status:
         """Return where the campaign stands; it takes the same time for a million arms, and writes nothing."""
-        return counters.status(self._store, self._identity, self._clock())
+        return counters.status(self._store, self._identity, self._clock)
 
     def run(self, measure: "Measure", jobs: int = 1, **options: Unpack["RunOptions"]) -> "RunReport":
         """Measure until the campaign has finished, ``jobs`` arms at a time; see ``runner.run``."""
@@ -211,10 +212,10 @@ class Campaign:
         return f"Campaign({self.name!r}, {self.settings.policy}, threshold {self.settings.threshold})"
 
 
-def campaigns(url: Url, clock: Callable[[], float] = time.time) -> list[Status]:
+def campaigns(url: Url, clock: Callable[[], float] | None = None) -> list[Status]:
     """Return the status of every campaign in a database, by name; raise NotFoundError if there is no database."""
     with Store.connect(url, create=False) as store:
-        return [counters.status(store, campaign, clock()) for campaign in read_identities(store)]
+        return [counters.status(store, campaign, Clock(clock)) for campaign in read_identities(store)]
 
 
 def delete(url: Url, name: str, *, only_unused: bool = False) -> None:

@@ -1,10 +1,11 @@
 """The counters in a campaign's row: adding to them, reading them, and the status that they make."""
 
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from cutline.campaign.arithmetic import CLOSED, DOUBT
+from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.prepared import Answer, Prepared
 from cutline.campaign.database.schema import COUNTERS, arms, campaigns, pulls
@@ -70,9 +71,13 @@ def read(connection: Connection, campaign: Identity, name: str) -> int:
     return int(rows[0][0])
 
 
-def status(store: Store, campaign: Identity, now: float) -> Status:
-    """Return where the campaign stands; leases that have ended by ``now`` are not in flight."""
-    row = store.read(lambda connection: connection.execute(_STATUS, {"campaign": campaign.id, "now": now}).first())
+def status(store: Store, campaign: Identity, clock: Clock) -> Status:
+    """Return where the campaign stands; leases that have ended are not in flight."""
+
+    def work(connection: Connection) -> Any:
+        return connection.execute(_STATUS, {"campaign": campaign.id, "now": clock.now(connection)}).first()
+
+    row = store.read(work)
     if row is None:
         raise campaign.gone()
     in_flight = row.in_flight - row.ended

@@ -27,7 +27,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0001"
+HEAD = "0002"
 """The schema version that this code reads and writes."""
 
 VERSION_TABLE = "cutline_version"
@@ -64,6 +64,15 @@ campaigns = Table(
     Column("arms", BigInteger, nullable=False),
     *(Column(name, BigInteger, nullable=False) for name in COUNTERS),
     sqlite_autoincrement=True,  # the id of a deleted campaign must not come back while somebody still holds it
+)
+
+clock = Table(
+    "cutline_clock",  # one row; see clock.py
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("boot", Text, nullable=False),
+    Column("began", Double, nullable=False),
+    Column("latest", Double, nullable=False),
 )
 
 arms = Table(

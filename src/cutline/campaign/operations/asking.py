@@ -19,6 +19,7 @@ from cutline.campaign.database.arms_and_pulls import (
     return_pulls,
     try_arms,
 )
+from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, PullKey
 from cutline.campaign.database.prepared import Answer, Prepared, Row
 from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, arms, campaigns, pulls
@@ -94,7 +95,7 @@ _EXTEND = Prepared(
 def ask(
     store: Store,
     campaign: Identity,
-    now: float,
+    clock: Clock,
     n: int,
     worker: str | None,
     lease: float,
@@ -102,13 +103,13 @@ def ask(
 ) -> Pulls:
     """Lease up to n pulls; see Campaign.ask."""
     n = check_whole("n", n, 1)
-    until = now + check_positive("lease", lease)
+    seconds = check_positive("lease", lease)
     if worker is not None:
         check_text("worker", worker)
     if isinstance(without, str):
         raise InvalidInputError(f"without is {without!r}; it must be a list of ids")
     return store.write(
-        lambda connection: _ask(connection, campaign, now, n, worker, until, frozenset(without)),
+        lambda connection: _ask(connection, campaign, clock, n, worker, seconds, frozenset(without)),
         pipelined=True,
         safe=False,
     )
@@ -117,19 +118,22 @@ def ask(
 def _ask(
     connection: Connection,
     campaign: Identity,
-    now: float,
+    clock: Clock,
     n: int,
     worker: str | None,
-    until: float,
+    lease: float,
     without: frozenset[str],
 ) -> Pulls:
     only_once = worker is not None and not campaign.settings.repeat_workers
     queue = _Queue(campaign, min(n, campaign.settings.budget) + len(without), worker if only_once else None)
     locked = _LOCK_COUNTERS.send(connection, campaign=campaign.id)
+    time = clock.ask(connection)  # once the campaign is locked
     candidates = queue.send(connection)
     rows = locked.rows()
     if not rows:
         raise campaign.gone()
+    now = time()
+    clock.remember(connection)
     numbered, spent, in_flight, doubt, earliest = rows[0]
     back = 0
     if earliest is not None and earliest <= now:
@@ -144,7 +148,7 @@ def _ask(
     wanted = min(n, room)
     found = queue.receive(connection, candidates, wanted + len(without))
     chosen, levels = _choose(campaign, [row for row in found if row[_NAME] not in without], wanted, only_once)
-    who = campaign.optional_digest(worker)
+    who, until = campaign.optional_digest(worker), now + lease
     leased = []
     made = []
     for number, (arm, name, payload) in enumerate(chosen, campaign.base + numbered + 1):
@@ -238,20 +242,22 @@ def _abandon(connection: Connection, campaign: Identity, key: PullKey) -> None:
     counters.add(connection, campaign, in_flight=-(row.state == LEASED)).ignore()
 
 
-def extend(store: Store, campaign: Identity, now: float, pull: Pull | str, lease: float) -> float:
+def extend(store: Store, campaign: Identity, clock: Clock, pull: Pull | str, lease: float) -> float:
     """Let a lease end later; see Campaign.extend."""
     key = campaign.pull_key(pull)
-    until = now + check_positive("lease", lease)
-    store.write(lambda connection: _extend(connection, campaign, key, until), pipelined=True)
-    return until
+    seconds = check_positive("lease", lease)
+    return store.write(lambda connection: _extend(connection, campaign, key, clock, seconds), pipelined=True)
 
 
-def _extend(connection: Connection, campaign: Identity, key: PullKey, until: float) -> None:
+def _extend(connection: Connection, campaign: Identity, key: PullKey, clock: Clock, lease: float) -> float:
     row, _ = _lock_one(connection, campaign, key)
     if row.state != LEASED:
         was = {TOLD: "has its reward", ABANDONED: "was abandoned", EXPIRED: "has lost its lease"}[row.state]
         raise ConflictError(f"pull {campaign.pull_id(key)} {was}; only a pull in flight can be extended")
+    until = clock.now(connection) + lease
+    clock.remember(connection)
     _EXTEND.run(connection, [(until, row.number)])
+    return until
 
 
 def _lock_one(connection: Connection, campaign: Identity, key: PullKey) -> tuple[PullRow, Arm]:

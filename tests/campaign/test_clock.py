@@ -1,0 +1,93 @@
+"""The clock of an SQLite file: the machine's uptime, and what happens when that begins again."""
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from campaign_contract.campaigns import one
+from cutline.campaign import Campaign, Reason
+from cutline.campaign.database import clock
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no /proc to stand in for")
+
+WALL = 1_700_000_000.0
+
+
+class Machine:
+    """A machine with a wall clock that anybody may set, and an uptime and a start that nobody can."""
+
+    def __init__(self, proc: Path) -> None:
+        self._proc, self._starts = proc, 0
+        self.wall, self.uptime = WALL, 0.0
+        (proc / "sys/kernel/random").mkdir(parents=True)
+        self.start()
+
+    def start(self) -> None:
+        self._starts += 1
+        (self._proc / "sys/kernel/random/boot_id").write_text(f"start {self._starts}\n")
+        self.uptime = 5.0
+        self.go_on(0.0)
+
+    def go_on(self, seconds: float) -> None:
+        self.wall, self.uptime = self.wall + seconds, self.uptime + seconds
+        (self._proc / "uptime").write_text(f"{self.uptime:.2f} 0.00\n")
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    machine = Machine(tmp_path / "proc")
+    monkeypatch.setattr(clock, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(time, "time", lambda: machine.wall)
+    return machine
+
+
+@pytest.fixture
+def campaign(machine: Machine, tmp_path: Path) -> Campaign:
+    return Campaign.create(tmp_path / "x.db", "c", ["a"], 0.5, "LSA", 1)
+
+
+def test_a_lease_is_told_in_seconds_since_1970_and_the_wall_clock_is_asked_once(
+    machine: Machine, campaign: Campaign
+) -> None:
+    assert one(campaign, lease=10).expires == WALL + 10
+    machine.wall += 3600
+    machine.go_on(9.5)
+    assert campaign.ask().reason is Reason.ALL_IN_FLIGHT
+    machine.wall -= 7200
+    machine.go_on(0.5)
+    assert one(campaign, lease=10).expires == WALL + 20
+
+
+def test_after_a_restart_with_a_clock_behind_a_lease_ends_when_its_time_has_passed_once_more(
+    machine: Machine, campaign: Campaign
+) -> None:
+    machine.go_on(1000)
+    one(campaign, lease=10)
+    machine.wall -= 86400
+    machine.start()
+    assert campaign.status().in_flight == 1
+    assert campaign.ask().reason is Reason.ALL_IN_FLIGHT
+    machine.go_on(9.9)
+    assert campaign.ask().reason is Reason.ALL_IN_FLIGHT
+    machine.go_on(0.2)
+    assert one(campaign, lease=10).expires == WALL + 1020.1
+
+
+def test_after_a_restart_the_time_that_the_machine_was_off_counts(machine: Machine, campaign: Campaign) -> None:
+    one(campaign, lease=10)
+    machine.wall += 3600
+    machine.start()
+    assert campaign.status().in_flight == 0
+    assert one(campaign, lease=10).expires == WALL + 3610
+
+
+def test_an_uptime_that_goes_back_as_in_a_restored_machine_does_not_hold_a_lease_for_longer(
+    machine: Machine, campaign: Campaign
+) -> None:
+    machine.go_on(5000)
+    one(campaign, lease=10)
+    machine.uptime -= 4000
+    machine.go_on(10)
+    assert one(campaign, lease=10).expires == WALL + 5020
