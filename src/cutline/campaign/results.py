@@ -54,6 +54,9 @@ class Pulls(tuple[Pull, ...]):
         made.reason = reason
         return made
 
+    def __reduce__(self) -> tuple[type["Pulls"], tuple[tuple[Pull, ...], Reason | None]]:
+        return Pulls, (tuple(self), self.reason)
+
 
 class Observation(NamedTuple):
     """A result from elsewhere: a reward in [0, 1] of an arm, who gave it, and a key that says it is this one."""
