@@ -1,8 +1,6 @@
-"""Everything that concerns numba: options, the compiling of plain index functions, the kernel cache.
+"""Everything that concerns numba but the files of kernels: options, compiling plain index functions, fingerprints.
 
-Numba's own file cache knows a function by its file alone; a kernel that calls a policy's index would go on
-running the old index after an edit of the policy. Kernels are cached here under a fingerprint of all the
-code that they reach, so an entry can be stale only if nothing in it has changed.
+A fingerprint is a hash of all the code that a function reaches. Kernels are cached under theirs (``kernel_cache``).
 
 Functions made by one factory for several policies have one name. Numba makes linker symbols of names, and of two
 cached kernels that are loaded into one process the second would call the functions of the first. So every function is
@@ -15,21 +13,19 @@ of a tuple in a small function. Building blocks that make no arrays are compiled
 """
 
 import hashlib
-import io
 import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, wraps
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.errors import NumbaError
 
 from cutline.errors import InvalidInputError
+from cutline.kernel_cache import KernelCache, compiled_once
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
@@ -79,7 +75,8 @@ def kernel(function: F) -> F:
     compiled: Any = numba.njit(**_OPTIONS)(function)
     if compiled is not function:  # else numba is switched off
         with suppress(RuntimeError):  # no folder to write to: it is compiled anew in every process
-            compiled._cache = _KernelCache(function)
+            compiled._cache = KernelCache(function, fingerprint(function))
+            compiled.compile = compiled_once(compiled)
     return cast(F, compiled)
 
 
@@ -143,74 +140,6 @@ def compiling(what: object) -> Iterator[None]:
         raise InvalidInputError(
             f"{what} cannot be compiled: {cause}; it may use numbers, math, and plain functions that do so, too"
         ) from error
-
-
-class _KernelFiles(IndexDataCacheFile):
-    """The files of a kernel: an index of its entries by their keys, and the machine code of each.
-
-    Every file is written under another name and renamed, and ends in a digest of what stands before. One that is
-    damaged, as after a crash or a full disk, counts as absent; so does an entry under another key than the one asked
-    for, as where two processes took the same name for theirs.
-    """
-
-    def save(self, key: Any, data: Any) -> None:
-        super().save(key, (key, data))  # type: ignore[no-untyped-call]  # numba has no types
-
-    def load(self, key: Any) -> Any:
-        entry = super().load(key)  # type: ignore[no-untyped-call]  # numba has no types
-        return entry[1] if entry is not None and entry[0] == key else None
-
-    def _load_index(self) -> Any:
-        return super()._load_index() if _is_whole(self._index_path) else {}  # type: ignore[no-untyped-call]  # as above
-
-    def _load_data(self, name: str) -> Any:
-        path = self._data_path(name)  # type: ignore[no-untyped-call]  # numba has no types
-        return super()._load_data(name) if _is_whole(path) else None  # type: ignore[no-untyped-call]  # as above
-
-    @contextmanager
-    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
-        content = io.BytesIO()
-        yield content
-        with super()._open_for_write(filepath) as file:
-            file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
-
-
-def _is_whole(path: str) -> bool:
-    """Say whether a file can be read and ends in the digest of what stands before."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError:
-        return False
-    size = hashlib.sha256().digest_size
-    return hashlib.sha256(content[:-size]).digest() == content[-size:]
-
-
-class _KernelCache(FunctionCache):
-    """Numba's file cache with one set of files per fingerprint, so that processes cannot mix kernels up."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]  # numba has no types
-        self._fingerprint = fingerprint(function)
-        self._cache_file = _KernelFiles(  # type: ignore[no-untyped-call]  # numba has no types
-            cache_path=self._cache_path,
-            filename_base=f"{self._impl.filename_base}.{self._fingerprint[:16]}",
-            source_stamp=self._fingerprint,
-        )
-
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (sig, _fields_of(sig), codegen.magic_tuple(), self._fingerprint)
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        with suppress(OSError):  # a full disk or a read-only folder costs time, not the result
-            super().save_overload(sig, data)  # type: ignore[no-untyped-call]  # numba has no types
-
-
-def _fields_of(argument: Any) -> tuple[Any, ...]:
-    """Return the names of the fields of NamedTuples among the types of a kernel's arguments, which do not tell them."""
-    if not isinstance(argument, (tuple, numba.types.BaseTuple)):
-        return ()
-    parts: Any = argument
-    return (getattr(argument, "fields", ()), *(_fields_of(part) for part in parts))
 
 
 def fingerprint(function: Callable[..., Any]) -> str:

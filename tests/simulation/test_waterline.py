@@ -2,13 +2,8 @@
 
 import functools
 import itertools
-import json
 import math
-import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,23 +182,3 @@ def test_simulate_splits_by_arms_where_there_are_more_workers_than_runs() -> Non
     assert np.array_equal(one.errors, split.errors)
     assert np.array_equal(one.pulls, split.pulls)
     assert math.isclose(one.pulls.sum(), 1_000_000)
-
-
-COMPILE = """
-import sys, cutline
-problem = cutline.Problem([0.5, 0.0, 0.6])
-print([cutline.simulate(problem, name, [500], runs=40, executor=1).errors[0].tolist() for name in sys.argv[1:]])
-"""
-
-
-@pytest.mark.compile
-def test_kernels_cached_by_separate_processes_do_not_mix_in_one(tmp_path: Path) -> None:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-
-    def run(*names: str) -> list[list[list[int]]]:
-        command = [sys.executable, "-c", COMPILE, *names]
-        return json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
-
-    alone = [run("LSA")[0], run("APT(0)")[0]]
-    assert run("LSA", "APT(0)") == alone
-    assert alone[0] != alone[1]
