@@ -4,28 +4,48 @@ Not a test: what several tests need. A new engine is one more entry in ENGINES, 
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from types import ModuleType
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 import naive
 from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform
+from cutline.compiled import jit
 from cutline.policies import Policy
 from cutline.simulation import stepping
-from cutline.simulation.chunks import Chunk, ChunkResult, Kernel, play_on
-from cutline.simulation.skipping import waterline
+from cutline.simulation.chunks import Chunk, ChunkResult, play_on
+from cutline.simulation.skipping import waterline, wide
+
+
+def from_python(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A building block of kernels, for a test to call."""
+
+    @jit
+    def call(*arguments: Any) -> Any:
+        return function(*arguments)
+
+    return call
 
 
 @dataclass(frozen=True)
 class Engine:
-    """A function that compiles kernels, by its module and name; some play no policy without a ceiling."""
+    """An engine: what plays a chunk, and the functions of its module that compile its kernels.
+
+    ``needs_ceiling``: it plays no policy without one. ``quick``: thousands of runs are no trouble.
+    """
 
     module: ModuleType
-    maker: str
-    needs_ceiling: bool = False
+    makers: tuple[str, ...]
+    play: Callable[[Chunk], ChunkResult]
+    needs_ceiling: bool = True
+    quick: bool = True
 
     def __str__(self) -> str:
         return self.module.__name__.rpartition(".")[2]
@@ -33,13 +53,31 @@ class Engine:
     def plays(self, policy: type[Policy]) -> bool:
         return policy.ceiling is not None or not self.needs_ceiling
 
-    def kernel(self, policy: type[Policy], afresh: bool = False) -> Kernel:
-        """The kernel for a policy; ``afresh`` compiles it again, with what the module's names mean now."""
-        maker = getattr(self.module, self.maker)
-        return (maker.__wrapped__ if afresh else maker)(policy)
+    def compile_anew(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let its kernels be compiled once more, with what the names of its module mean now."""
+        for maker in self.makers:
+            monkeypatch.setattr(self.module, maker, cache(getattr(self.module, maker).__wrapped__))
 
 
-ENGINES = [Engine(stepping, "stepping_kernel"), Engine(waterline, "waterline_kernel", needs_ceiling=True)]
+def play_split(chunk: Chunk) -> ChunkResult:
+    with ThreadPoolExecutor(2) as pool:
+        return wide.play_wide(chunk, pool, 2)
+
+
+ENGINES = [
+    Engine(
+        stepping,
+        ("stepping_kernel",),
+        lambda chunk: play_on(stepping.stepping_kernel(type(chunk.policy)), chunk),
+        needs_ceiling=False,
+    ),
+    Engine(
+        waterline,
+        ("waterline_kernel",),
+        lambda chunk: play_on(waterline.waterline_kernel(type(chunk.policy)), chunk),
+    ),
+    Engine(wide, ("slice_kernel", "finishing_kernel"), play_split, quick=False),
+]
 
 
 def play(
@@ -50,11 +88,9 @@ def play(
     key: int,
     first_run: int = 0,
     runs: int = 1,
-    afresh: bool = False,
 ) -> ChunkResult:
     """Play some runs on an engine."""
-    chunk = Chunk(problem, policy, np.array(budgets, np.int64), key, first_run, runs)
-    return play_on(engine.kernel(type(policy), afresh), chunk)
+    return engine.play(Chunk(problem, policy, np.array(budgets, np.int64), key, first_run, runs))
 
 
 def sequence(result: ChunkResult) -> list[int]:

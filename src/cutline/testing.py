@@ -29,7 +29,7 @@ from cutline.policies import Policy, available, excess, parse, unusable
 from cutline.policies.uniform import Uniform
 from cutline.problem import Problem
 from cutline.simulation.chunks import Chunk, parameter_tables
-from cutline.simulation.engines import play
+from cutline.simulation.engines import engines_for, play
 from cutline.simulation.rewards import stream_key
 
 PROBLEM = Problem([0.2, 0.55, 0.4, 0.8, 0.5, 0.0, 1.0], 0.45)
@@ -229,7 +229,7 @@ class PolicyContract:
         for run in range(3):
             pulls, totals = _game(made, _rewards(run))
             chunk = Chunk(PROBLEM, made, budgets, stream_key(_SEED, ""), run, 1)
-            for engine in ("stepping", "waterline") if policy.ceiling is not None else ("stepping",):
+            for engine in engines_for(chunk):
                 played = play(chunk, engine)
                 np.testing.assert_array_equal(
                     played.pulls, pulls[budgets], err_msg=f"pulls, {engine} engine, run {run}"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import naive
 from cutline.compiled import jit
 from cutline.simulation import rewards
+from games import from_python
 
 ERROR = 1e-9
 BLOCKS = 1 << 13
@@ -29,23 +30,23 @@ means = st.one_of(
 @jit
 def fill(words: Any, key: Any, run: int, arm: int, mean: float, first_block: int) -> None:
     state = rewards.arm_state(key, run, arm)
-    increment = rewards.arm_increment(state)
+    stream = rewards.Stream(state, rewards.arm_increment(state), mean)
     for block in range(words.size):
-        words[block] = rewards.reward_word(state, increment, mean, first_block + block)
+        words[block] = rewards.reward_word(stream, first_block + block)
 
 
 @jit
 def fill_at_once(words: Any, key: Any, run: int, arm: int, mean: float, first_block: int) -> None:
     state = rewards.arm_state(key, run, arm)
     space = np.empty(words.size, np.uint64)
-    rewards.reward_words(state, rewards.arm_increment(state), mean, first_block, words, space)
+    rewards.reward_words(rewards.Stream(state, rewards.arm_increment(state), mean), first_block, words, space)
 
 
 @jit
 def fill_starts(words: Any, key: Any, mean: float, by_arm: bool) -> None:
     for n in range(words.size):
         state = rewards.arm_state(key, 0, n) if by_arm else rewards.arm_state(key, n, 0)
-        words[n] = rewards.reward_word(state, rewards.arm_increment(state), mean, 0)
+        words[n] = rewards.reward_word(rewards.Stream(state, rewards.arm_increment(state), mean), 0)
 
 
 def table(
@@ -116,8 +117,9 @@ def test_many_words_at_once_are_the_same_words(key: int, count: int, block: int,
 def test_its_words_are_those_of_splitmix64() -> None:
     """The first outputs of SplitMix64 from seed 0: published with the reference implementation (Vigna, 2015)."""
     golden = 0x9E3779B97F4A7C15
+    mix = from_python(rewards.mix)
     with np.errstate(over="ignore"):
-        outputs = [int(rewards.mix(np.uint64(n * golden % 2**64))) for n in (1, 2, 3)]
+        outputs = [int(mix(np.uint64(n * golden % 2**64))) for n in (1, 2, 3)]
     assert outputs == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
     assert [naive.mix(n * golden % 2**64) for n in (1, 2, 3)] == outputs
 
@@ -125,8 +127,9 @@ def test_its_words_are_those_of_splitmix64() -> None:
 @pytest.mark.kernel
 def test_every_increment_is_odd_and_changes_between_ones_and_zeros_often() -> None:
     states = [naive.mix(n) for n in range(2000)]
+    arm_increment = from_python(rewards.arm_increment)
     with np.errstate(over="ignore"):
-        increments = [int(rewards.arm_increment(np.uint64(state))) for state in states]
+        increments = [int(arm_increment(np.uint64(state))) for state in states]
     assert all(value % 2 == 1 for value in increments)
     assert min((value ^ value >> 1).bit_count() for value in increments) >= 24
     assert len(set(increments)) == 2000

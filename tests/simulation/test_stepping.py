@@ -16,6 +16,7 @@ from cutline.simulation import rewards
 from games import ENGINES, TWINS, Engine, Instance, Twin, instances, play, sequence
 
 engines = pytest.mark.parametrize("engine", ENGINES, ids=str)
+quick_engines = pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine.quick], ids=str)
 twins = pytest.mark.parametrize("twin", TWINS, ids=str)
 
 
@@ -129,15 +130,17 @@ def test_a_permutation_of_the_arms_and_their_rewards_permutes_the_result(
     budgets = clean_budgets(twin, instance, 120, table(key, run, instance.problem))
     assert len(budgets) >= 5
     before = play(engine, twin.policy, instance.problem, budgets, key, run)
-    original = rewards.arm_state
 
     @jit
-    def exchanged_state(key: np.uint64, run: int, arm: int) -> np.uint64:
-        return original(key, run, order[arm])
+    def exchanged(streams: rewards.Streams, key: np.uint64, run: int, first_arm: int) -> None:
+        for arm in range(streams.states.size):
+            streams.states[arm] = rewards.arm_state(key, run, order[first_arm + arm])
+            streams.increments[arm] = rewards.arm_increment(streams.states[arm])
 
-    monkeypatch.setattr(engine.module, "arm_state", exchanged_state)
+    monkeypatch.setattr(engine.module, "begin_run", exchanged)
     monkeypatch.setattr(engine.module, "kernel", jit)
-    after = play(engine, twin.policy, permuted.problem, budgets, key, run, afresh=True)
+    engine.compile_anew(monkeypatch)
+    after = play(engine, twin.policy, permuted.problem, budgets, key, run)
     assert after.pulls.tolist() == before.pulls[:, order].tolist()
     assert after.totals.tolist() == before.totals[:, order].tolist()
     assert after.errors.tolist() == before.errors.tolist()
@@ -152,7 +155,7 @@ SMALL = [
 ]
 
 
-@engines
+@quick_engines
 @twins
 @pytest.mark.parametrize(("instance", "budget"), SMALL, ids=["two arms", "three arms"])
 def test_the_mean_of_its_errors_is_the_exact_aggregate_regret(
@@ -183,7 +186,7 @@ def test_the_mean_of_its_errors_is_the_exact_aggregate_regret(
         assert abs(mirrored.mean() - float(mean)) > bound
 
 
-@engines
+@quick_engines
 def test_uniforms_errors_are_tails_of_the_binomial_distribution(engine: Engine) -> None:
     """Every arm has T // K pulls, the first T % K one more; an arm is wrong with the probability of a tail."""
     problem = Problem([0.1, 0.45, 0.5, 0.62, 0.9], 0.5)

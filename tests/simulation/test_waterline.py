@@ -82,7 +82,7 @@ def test_it_agrees_from_two_arms_to_ten_thousand(arms: int) -> None:
 
 @pytest.mark.parametrize("policy", [LSA(), APT(0), Uniform()], ids=str)
 def test_it_agrees_where_rewards_are_soon_forgotten(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waterline, "_SHELF_WORDS", 0)
+    monkeypatch.setattr(waterline, "_CACHED_WORDS", 0)
     monkeypatch.setattr(engines, "waterline_kernel", functools.cache(waterline.waterline_kernel.__wrapped__))
     assert_the_engines_agree(policy, SETUPS[3].problem, [50_000, 100_000], 3)
 
@@ -162,11 +162,11 @@ def test_a_policy_without_a_ceiling_runs_on_the_stepping_engine() -> None:
     assert np.array_equal(curves.errors[0], curves.errors[1])
 
 
-@pytest.mark.parametrize("policy", [LSA(), OptKG(), Uniform(), APT(0.05)], ids=str)
+@pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize("workers", [1, 3])
-def test_a_run_split_by_arms_is_the_same_run(policy: Policy, workers: int) -> None:
+def test_a_run_split_by_arms_is_the_same_run(name: str, workers: int) -> None:
     problem = Problem(np.random.default_rng(3).beta(2, 2, 3000), 0.5)
-    chunk = Chunk(problem, policy, np.array([30_000, 30_001, 120_000]), 9, 4, 2)
+    chunk = Chunk(problem, parse(name), np.array([30_000, 30_001, 120_000]), 9, 4, 2)
     with ThreadPoolExecutor(workers) as pool:
         split = play_wide(chunk, pool, workers)
     whole = play(chunk, "stepping")

@@ -9,13 +9,20 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, jit, kernel, made_once, with_parameters
+from cutline.compiled import compile_plain, jit, jit_in_place, kernel, made_once, with_parameters
 from cutline.policies.policy import Policy
 from cutline.problem import is_above
-from cutline.simulation.tournament import empty_tree, play_all_matches, rival_of, set_index
+from cutline.simulation.records import beginning
+from cutline.simulation.tournament import empty_tree, lead_of, play_all_matches, set_index, still_leads
 
 _above = compile_plain(is_above)
 _LARGEST = np.finfo(np.float64).max
+
+
+@jit_in_place
+def _finite(index: float) -> float:
+    """Return the index, or the largest number for an infinite one: infinity is for empty piles."""
+    return index if index < _LARGEST else _LARGEST
 
 
 @jit
@@ -56,8 +63,7 @@ def drawing_kernel(policy: type[Policy]) -> Callable[..., None]:
     threshold; parameters (1, P); budgets (B,) increasing, from K to N; and what it fills: above (B, K), the
     decisions, and pulls (B, K), to which it adds.
     """
-    index = with_parameters(policy.index, 3)
-    pulls_each_arm_first = policy.pulls_each_arm_first
+    index, begin = with_parameters(policy.index, 3), beginning(policy)
 
     def draw(  # noqa: PLR0913 - a kernel takes arrays, not objects
         order: NDArray[np.int64],
@@ -75,37 +81,31 @@ def drawing_kernel(policy: type[Policy]) -> Callable[..., None]:
         piles = np.empty(arms + 1, np.int64)
         dealt = deal(order, arrival, task, labels, piles)
         tree = empty_tree(arms)
-        winners, indices = tree
-        leaf = winners.size // 2
+        leaf = tree.indices.size // 2
         drawn = piles[:arms].copy()
-        sums = np.zeros(arms)
-        time = 0
+        sums = np.empty(arms)
         for arm in range(arms):
-            if pulls_each_arm_first:
-                sums[arm] = dealt[drawn[arm]]
-                drawn[arm] += 1
-                time += 1
+            first = begin(0, dealt[drawn[arm]], threshold, parameters)
+            drawn[arm] += first.pulls
+            sums[arm] = first.total
             if drawn[arm] < piles[arm + 1]:
-                value = index(float(drawn[arm] - piles[arm]), sums[arm], threshold, 0, parameters)
-                indices[leaf + arm] = value if value < _LARGEST else _LARGEST
+                tree.indices[leaf + arm] = _finite(first.value)
         play_all_matches(tree)
+        time = drawn.sum() - piles[:arms].sum()
         for look in range(budgets.size):
             left = budgets[look] - time
             time = budgets[look]
             while left > 0:
-                current = winners[1]
-                value = indices[1]
-                rival, bar = rival_of(tree, current)
-                while left > 0 and (value < bar or (value == bar and current <= rival)):
-                    sums[current] += dealt[drawn[current]]
-                    drawn[current] += 1
+                lead = lead_of(tree)
+                arm, value = lead.arm, lead.value
+                while left > 0 and still_leads(lead, value):
+                    sums[arm] += dealt[drawn[arm]]
+                    drawn[arm] += 1
                     left -= 1
                     value = np.inf
-                    if drawn[current] < piles[current + 1]:
-                        n = float(drawn[current] - piles[current])
-                        value = index(n, sums[current], threshold, 0, parameters)
-                        value = value if value < _LARGEST else _LARGEST  # infinity is for empty piles
-                set_index(tree, current, value)
+                    if drawn[arm] < piles[arm + 1]:
+                        value = _finite(index(float(drawn[arm] - piles[arm]), sums[arm], threshold, 0, parameters))
+                set_index(tree, arm, value)
             for arm in range(arms):
                 n = drawn[arm] - piles[arm]
                 # Fractions add up to other last bits in another order; the whole pile has the one sum of the file.

@@ -1,6 +1,7 @@
 """Which engine plays a chunk, and playing it. All engines give the same result, bit for bit; they differ in speed.
 
-A new engine is a function from a chunk to its result, an entry in ``ENGINES``, and a rule in ``choose``.
+A new engine is a function from a chunk to its result and an entry in ``ENGINES``; ``engines_for`` says what it can
+play, ``choose`` when it is the fastest.
 """
 
 from collections.abc import Callable
@@ -27,6 +28,11 @@ ENGINES: dict[str, Callable[[Chunk], ChunkResult]] = {"stepping": _stepping, "wa
 """Each engine by the name that ``RegretCurves.engines`` gives."""
 
 
+def engines_for(chunk: Chunk) -> list[str]:
+    """Return the names of the engines that can play a chunk, the stepping engine, which is the definition, first."""
+    return ["stepping"] if chunk.policy.ceiling is None else ["stepping", "waterline"]
+
+
 class Choice(NamedTuple):
     """The engine for a chunk, and whether each of its runs is split over the workers by arms."""
 
@@ -40,7 +46,7 @@ def choose(chunk: Chunk, more_workers_than_runs: bool = False) -> Choice:
     Below some 20 pulls an arm, and 20 more for each look, there is nothing to gain, except from a policy that reads no
     rewards. Where workers would be idle, runs with very many arms are split by arms.
     """
-    if chunk.policy.ceiling is None:
+    if "waterline" not in engines_for(chunk):
         return Choice("stepping", False)
     arms, looks = chunk.problem.arms, chunk.budgets.size
     games = 1 if chunk.policy.anytime else looks

@@ -14,11 +14,12 @@ every mean that a double can hold, 0 and 1 among them.
 """
 
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cutline.compiled import jit_in_place
+from cutline.compiled import jit, jit_in_place
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -37,6 +38,22 @@ _ALWAYS_OF_MANY = 10  # the same for many blocks side by side
 
 BLOCK = 64
 """Rewards in a word."""
+
+
+class Stream(NamedTuple):
+    """The rewards of one arm in one run: the state and the increment of its random words, and the arm's mean."""
+
+    state: np.uint64
+    increment: np.uint64
+    mean: float
+
+
+class Streams(NamedTuple):
+    """The streams of all arms in one run, (K,) each."""
+
+    states: NDArray[np.uint64]
+    increments: NDArray[np.uint64]
+    means: NDArray[np.float64]
 
 
 @jit_in_place
@@ -70,25 +87,33 @@ def arm_increment(state: np.uint64) -> np.uint64:
     return increment ^ _ALTERNATING if count_ones(changes) < 24 else increment
 
 
+@jit
+def empty_streams(means: NDArray[np.float64]) -> Streams:
+    """Return streams for arms of these means, before ``begin_run``."""
+    return Streams(np.empty(means.size, np.uint64), np.empty(means.size, np.uint64), means)
+
+
 @jit_in_place
-def reward_word(state: np.uint64, increment: np.uint64, mean: float, block: int) -> np.uint64:
-    """Return 64 Bernoulli(mean) rewards as the bits of a word, reward 64 * block in the lowest."""
-    if mean >= 1.0:
-        return _ALL
-    counter = state + (np.uint64(block) << _BLOCK_BITS) * increment
-    if mean < _SMALL:
-        return _reward_word_of_small_mean(counter, increment, mean)
-    ones = _ZERO
-    undecided = _ALL
-    digits = np.uint64(mean * _TWO_64)
-    for _ in range(_ALWAYS):
-        word = mix(counter)
-        counter += increment
-        digit = _ZERO - (digits >> _63)
-        digits <<= _ONE
-        ones |= undecided & ~word & digit
-        undecided &= ~(word ^ digit)
-    return _decide(counter, increment, digits, ones, undecided)
+def begin_run(streams: Streams, key: np.uint64, run: int, first_arm: int) -> None:
+    """Set the streams to those of a run, for arms from ``first_arm`` on."""
+    for arm in range(streams.states.size):
+        streams.states[arm] = arm_state(key, run, first_arm + arm)
+        streams.increments[arm] = arm_increment(streams.states[arm])
+
+
+@jit_in_place
+def stream_of(streams: Streams, arm: int) -> Stream:
+    """Return one arm's stream."""
+    return Stream(streams.states[arm], streams.increments[arm], streams.means[arm])
+
+
+@jit_in_place
+def _compare(word: np.uint64, digit: np.uint64, ones: np.uint64, undecided: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Compare a digit of every lane's U, the bits of ``word``, with the mean's, which is all zeros or all ones here.
+
+    Returns ``ones``, the lanes whose U is below the mean, and those still undecided, whose digits were all equal.
+    """
+    return ones | (undecided & ~word & digit), undecided & ~(word ^ digit)
 
 
 @jit_in_place
@@ -97,43 +122,10 @@ def _decide(
 ) -> np.uint64:
     """Return the rewards of a word when the lanes still undecided have been compared with further digits."""
     while undecided != _ZERO and digits != _ZERO:
-        word = mix(counter)
+        ones, undecided = _compare(mix(counter), _ZERO - (digits >> _63), ones, undecided)
         counter += increment
-        digit = _ZERO - (digits >> _63)
         digits <<= _ONE
-        ones |= undecided & ~word & digit
-        undecided &= ~(word ^ digit)
     return ones
-
-
-@jit_in_place
-def reward_words(state: np.uint64, increment: np.uint64, mean: float, block: int, words: Any, undecided: Any) -> None:
-    """Fill ``words`` (B,) with what ``reward_word`` returns for B blocks from ``block`` on; the compiler makes vectors.
-
-    ``undecided`` is space for as many words.
-    """
-    if not _SMALL <= mean < 1.0:
-        for i in range(words.size):
-            words[i] = reward_word(state, increment, mean, block + i)
-        return
-    digits = np.uint64(mean * _TWO_64)
-    for i in range(words.size):
-        counter = state + (np.uint64(block + i) << _BLOCK_BITS) * increment
-        ones = _ZERO
-        open_lanes = _ALL
-        for place in range(_ALWAYS_OF_MANY):
-            word = mix(counter)
-            counter += increment
-            digit = _ZERO - ((digits >> np.uint64(63 - place)) & _ONE)
-            ones |= open_lanes & ~word & digit
-            open_lanes &= ~(word ^ digit)
-        words[i] = ones
-        undecided[i] = open_lanes
-    for i in range(words.size):
-        if undecided[i] != _ZERO:
-            first = (np.uint64(block + i) << _BLOCK_BITS) + np.uint64(_ALWAYS_OF_MANY)
-            rest = digits << np.uint64(_ALWAYS_OF_MANY)
-            words[i] = _decide(state + first * increment, increment, rest, words[i], undecided[i])
 
 
 @jit_in_place
@@ -143,16 +135,59 @@ def _reward_word_of_small_mean(counter: np.uint64, increment: np.uint64, mean: f
     undecided = _ALL
     digits = mean
     while undecided != _ZERO and digits > 0.0:
-        word = mix(counter)
-        counter += increment
         digits *= 2.0
-        if digits >= 1.0:
-            digits -= 1.0
-            ones |= undecided & ~word
-            undecided &= word
-        else:
-            undecided &= ~word
+        one = digits >= 1.0
+        ones, undecided = _compare(mix(counter), _ALL if one else _ZERO, ones, undecided)
+        counter += increment
+        digits -= 1.0 if one else 0.0
     return ones
+
+
+@jit_in_place
+def reward_word(stream: Stream, block: int) -> np.uint64:
+    """Return 64 Bernoulli(mean) rewards as the bits of a word, reward 64 * block in the lowest."""
+    if stream.mean >= 1.0:
+        return _ALL
+    counter = stream.state + (np.uint64(block) << _BLOCK_BITS) * stream.increment
+    if stream.mean < _SMALL:
+        return _reward_word_of_small_mean(counter, stream.increment, stream.mean)
+    ones = _ZERO
+    undecided = _ALL
+    digits = np.uint64(stream.mean * _TWO_64)
+    for _ in range(_ALWAYS):
+        ones, undecided = _compare(mix(counter), _ZERO - (digits >> _63), ones, undecided)
+        counter += stream.increment
+        digits <<= _ONE
+    return _decide(counter, stream.increment, digits, ones, undecided)
+
+
+@jit_in_place
+def reward_words(stream: Stream, block: int, words: Any, undecided: Any) -> None:
+    """Fill ``words`` (B,) with what ``reward_word`` returns for B blocks from ``block`` on; the compiler makes vectors.
+
+    ``undecided`` is space for as many words.
+    """
+    state, increment, mean = stream
+    if not _SMALL <= mean < 1.0:
+        for i in range(words.size):
+            words[i] = reward_word(stream, block + i)
+        return
+    digits = np.uint64(mean * _TWO_64)
+    for i in range(words.size):
+        counter = state + (np.uint64(block + i) << _BLOCK_BITS) * increment
+        ones = _ZERO
+        open_lanes = _ALL
+        for place in range(_ALWAYS_OF_MANY):
+            digit = _ZERO - ((digits >> np.uint64(63 - place)) & _ONE)
+            ones, open_lanes = _compare(mix(counter), digit, ones, open_lanes)
+            counter += increment
+        words[i] = ones
+        undecided[i] = open_lanes
+    for i in range(words.size):
+        if undecided[i] != _ZERO:
+            first = (np.uint64(block + i) << _BLOCK_BITS) + np.uint64(_ALWAYS_OF_MANY)
+            rest = digits << np.uint64(_ALWAYS_OF_MANY)
+            words[i] = _decide(state + first * increment, increment, rest, words[i], undecided[i])
 
 
 def stream_key(seed: int, stream: str) -> int:

@@ -5,12 +5,31 @@ Node 1 is the root, node n + i is arm i, and the children of a node are 2 node a
 up in registers and never looked up through one another, so that a walk does not wait for memory at every match.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import jit, jit_in_place
 
-Tree = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+class Tree(NamedTuple):
+    """The winner of every match and its index, (2 n,) each."""
+
+    winners: NDArray[np.int64]
+    indices: NDArray[np.float64]
+
+
+class Lead(NamedTuple):
+    """The arm with the smallest index, its ``value``, and the rival that would win without it, and the rival's.
+
+    An arm without a rival is its own, at infinity.
+    """
+
+    arm: int
+    value: float
+    rival: int
+    rivals_value: float
 
 
 @jit
@@ -22,13 +41,22 @@ def empty_tree(arms: int) -> Tree:
     winners = np.empty(2 * size, np.int64)
     for arm in range(size):
         winners[size + arm] = arm
-    return winners, np.full(2 * size, np.inf)
+    return Tree(winners, np.full(2 * size, np.inf))
+
+
+@jit_in_place
+def enter(tree: Tree, indices: NDArray[np.float64]) -> None:
+    """Give every arm its index and play all matches."""
+    leaf = tree.winners.size // 2
+    for arm in range(indices.size):
+        tree.indices[leaf + arm] = indices[arm]
+    play_all_matches(tree)
 
 
 @jit_in_place
 def play_all_matches(tree: Tree) -> None:
     """Play every match from the leaves up."""
-    winners, indices = tree
+    winners, indices = tree.winners, tree.indices
     for node in range(winners.size // 2 - 1, 0, -1):
         best = 2 * node if indices[2 * node] <= indices[2 * node + 1] else 2 * node + 1
         winners[node] = winners[best]
@@ -38,7 +66,7 @@ def play_all_matches(tree: Tree) -> None:
 @jit_in_place
 def set_index(tree: Tree, arm: int, index: float) -> None:
     """Give an arm a new index and play its matches again."""
-    winners, indices = tree
+    winners, indices = tree.winners, tree.indices
     node = winners.size // 2 + arm
     indices[node] = index
     winner = arm
@@ -54,9 +82,10 @@ def set_index(tree: Tree, arm: int, index: float) -> None:
 
 
 @jit_in_place
-def rival_of(tree: Tree, arm: int) -> tuple[int, float]:
-    """Return the arm that would win without this one, and its index: itself and infinity if it has no rival."""
-    winners, indices = tree
+def lead_of(tree: Tree) -> Lead:
+    """Return who leads, and its rival, which is found among those that it has beaten."""
+    winners, indices = tree.winners, tree.indices
+    arm = winners[1]
     node = winners.size // 2 + arm
     index = np.inf
     best = arm
@@ -67,4 +96,10 @@ def rival_of(tree: Tree, arm: int) -> tuple[int, float]:
         index = bar if better else index
         best = rival if better else best
         node >>= 1
-    return best, index
+    return Lead(arm, indices[1], best, index)
+
+
+@jit_in_place
+def still_leads(lead: Lead, index: float) -> bool:
+    """Say whether the arm that leads would lead with another index, too."""
+    return index < lead.rivals_value or (index == lead.rivals_value and lead.arm <= lead.rival)

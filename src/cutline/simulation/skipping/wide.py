@@ -3,13 +3,15 @@
 The driver keeps every arm's record. In a pass it sends slices of arms out to be raised to a level and takes their new
 records back (docs/scaling.md says what that comes to in bytes). With many arms the pulls
 that a level takes can be foreseen, so a pass aims just short of the budget; the last pulls are made here, one by one.
+The engine's words are explained in ``cutline.simulation.skipping``.
 """
 
 import math
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,31 +19,40 @@ from numpy.typing import NDArray
 from cutline.compiled import kernel, made_once
 from cutline.policies.policy import Policy
 from cutline.simulation.chunks import Chunk, ChunkResult, parameter_tables
-from cutline.simulation.rewards import arm_increment, arm_state, reward_word
+from cutline.simulation.records import Record, Records, beginning, count_errors
+from cutline.simulation.rewards import begin_run, empty_streams, reward_word, stream_of
 from cutline.simulation.skipping.aiming import next_step, rise_of, worth_a_sweep
-from cutline.simulation.skipping.climbing import climbing, empty_shelf, swings_of
-from cutline.simulation.stepping import count_errors
-from cutline.simulation.tournament import empty_tree
+from cutline.simulation.skipping.climbing import climbing
+from cutline.simulation.skipping.state import Rule, Run, swings_of
+from cutline.simulation.skipping.word_cache import empty_word_cache
+from cutline.simulation.tournament import empty_tree, enter
 
 _AIM = 0.8
+_MOST_MISSES = 20
 _SLICES_PER_WORKER = 2
 _NO_PACE = np.zeros(2)
 
 
+class Arms(NamedTuple):
+    """Arms first_arm .. first_arm + k - 1 of one run: means (k,), parameters (k, P), the key of the rewards' stream."""
+
+    means: NDArray[np.float64]
+    threshold: float
+    parameters: NDArray[np.float64]
+    key: np.uint64
+    run: int
+    first_arm: int
+
+
 @dataclass(frozen=True)
 class Slice:
-    """Arms first_arm .. first_arm + k - 1 of one run: means (k,), parameters (k, P), and a level to raise them to.
+    """Some arms, and a level to raise them to, each with ``limit`` more pulls at most.
 
     ``pulls`` and ``totals``, (k,), are their records; arms without pulls get their first if the policy begins so.
     """
 
     policy: type[Policy]
-    means: NDArray[np.float64]
-    threshold: float
-    parameters: NDArray[np.float64]
-    key: int
-    run: int
-    first_arm: int
+    arms: Arms
     pulls: NDArray[np.int64]
     totals: NDArray[np.int64]
     level: float
@@ -50,58 +61,48 @@ class Slice:
 
 @dataclass(frozen=True)
 class Raised:
-    """Where the arms of a slice stand at the level: pulls, totals and indices (k,), and rewards skipped."""
+    """Where arms stand after a pass, whether all are above the level, and how many rewards were skipped."""
 
-    pulls: NDArray[np.int64]
-    totals: NDArray[np.int64]
-    indices: NDArray[np.float64]
+    records: Records
+    above: bool
     skipped: int
 
 
 def raise_slice(part: Slice) -> Raised:
     """Raise the arms of a slice to its level. A pure function of the slice, wherever it runs."""
-    pulls, totals, skipped = part.pulls.copy(), part.totals.copy(), np.zeros(1, np.int64)
-    indices = np.empty(part.means.size)
+    records = Records(part.pulls.copy(), part.totals.copy(), np.empty(part.pulls.size))
+    skipped = np.zeros(1, np.int64)
     with np.errstate(over="ignore"):
-        slice_kernel(part.policy)(
-            (part.means, part.threshold, part.parameters),
-            (np.uint64(part.key), part.run, part.first_arm),
-            part.level,
-            part.limit,
-            (pulls, totals, indices),
-            skipped,
-        )
-    return Raised(pulls, totals, indices, int(skipped[0]))
+        above = slice_kernel(part.policy)(part.arms, part.level, part.limit, records, skipped)
+    return Raised(records, bool(above), int(skipped[0]))
 
 
 @made_once
-def slice_kernel(policy: type[Policy]) -> Callable[..., None]:
-    """Compile the raising of a slice: problem, place in the reward table, level, limit, records (changed)."""
-    index, climb, _, _ = climbing(policy)
-    pulls_each_arm_first = policy.pulls_each_arm_first
+def slice_kernel(policy: type[Policy]) -> Callable[..., bool]:
+    """Compile the raising of a slice, whose records are changed; it returns whether all are above the level."""
+    pieces = climbing(policy)
+    index, climb = pieces.index_of, pieces.climb
+    begin = beginning(policy)
 
-    def raise_arms(problem: Any, place: Any, level: float, limit: int, records: Any, skipped: Any) -> None:
-        means, threshold, parameters = problem
-        key, run, first_arm = place
-        pulls, totals, indices = records
-        setting = (threshold, parameters, swings_of(threshold))
-        shelf = empty_shelf(means.size, 1)
-        for arm in range(means.size):
-            state = arm_state(key, run, first_arm + arm)
-            increment = arm_increment(state)
-            if pulls_each_arm_first and pulls[arm] == 0:
-                pulls[arm] = 1
-                totals[arm] = np.int64(reward_word(state, increment, means[arm], 0) & np.uint64(1))
-            value = index(float(pulls[arm]), float(totals[arm]), threshold, arm, parameters)
-            if value <= level:
-                source = (state, increment, means[arm])
-                end = pulls[arm] + limit
-                pulls[arm], totals[arm], value = climb(
-                    arm, source, setting, shelf, pulls[arm], totals[arm], level, end, skipped
-                )
-                if value <= level:
-                    pulls[arm] += 1  # so that it is seen to take more than ``limit``
-            indices[arm] = value
+    def raise_arms(arms: Arms, level: float, limit: int, records: Records, skipped: Any) -> bool:
+        streams = empty_streams(arms.means)
+        begin_run(streams, arms.key, arms.run, arms.first_arm)
+        cache = empty_word_cache(arms.means.size, 1)
+        rule = Rule(arms.threshold, arms.parameters, swings_of(arms.threshold))
+        above = True
+        for arm in range(arms.means.size):
+            stream = stream_of(streams, arm)
+            n, s = records.pulls[arm], records.totals[arm]
+            if n == 0:
+                reward = np.int64(reward_word(stream, 0) & np.uint64(1))
+                record = begin(arm, reward, rule.threshold, rule.parameters)
+            else:
+                record = Record(n, s, index(float(n), float(s), rule.threshold, arm, rule.parameters))
+            if record.value <= level:
+                record = climb(arm, stream, rule, cache, record, level, record.pulls + limit, skipped)
+                above = above and record.value > level
+            records.pulls[arm], records.totals[arm], records.indices[arm] = record
+        return above
 
     return kernel(raise_arms)
 
@@ -111,31 +112,24 @@ def rise_kernel(policy: type[Policy]) -> Callable[..., float]:
     """Compile the first step up, to be called from here."""
     rise = rise_of(policy)
 
-    def first_step(pulls: Any, totals: Any, values: Any, threshold: float, parameters: Any) -> float:
-        return rise(pulls, totals, values, threshold, parameters)
+    def first_step(records: Records, threshold: float, parameters: Any) -> float:
+        return rise(records.pulls, records.totals, records.indices, threshold, parameters)
 
     return kernel(first_step)
 
 
 @made_once
 def finishing_kernel(policy: type[Policy]) -> Callable[..., int]:
-    """Compile the last pulls of a run from given records, which are changed in place."""
-    _, _, place, finish = climbing(policy)
+    """Compile the last pulls of a run, from given records, which are changed; it returns the wrong decisions."""
+    finish = climbing(policy).finish
 
-    def last_pulls(problem: Any, key: np.uint64, run: int, left: int, records: Any, skipped: Any) -> int:
-        means, threshold, parameters = problem
-        arms = means.size
-        states = np.empty(arms, np.uint64)
-        increments = np.empty(arms, np.uint64)
-        for arm in range(arms):
-            states[arm] = arm_state(key, run, arm)
-            increments[arm] = arm_increment(states[arm])
-        shelf = empty_shelf(arms, 1)
-        tree = empty_tree(arms)
-        place(records, tree)
-        setting = (threshold, parameters, swings_of(threshold))
-        finish(means, setting, (states, increments), shelf, records, tree, left, left, -np.inf, skipped)
-        return count_errors(means, threshold, records[0], records[1])
+    def last_pulls(arms: Arms, left: int, records: Records, skipped: Any) -> int:
+        count = arms.means.size
+        run = Run(empty_streams(arms.means), empty_word_cache(count, 1), records, empty_tree(count), skipped)
+        begin_run(run.streams, arms.key, arms.run, arms.first_arm)
+        enter(run.tree, records.indices)
+        finish(run, Rule(arms.threshold, arms.parameters, swings_of(arms.threshold)), left, left, -np.inf)
+        return count_errors(arms.means, arms.threshold, records.pulls, records.totals)
 
     return kernel(last_pulls)
 
@@ -163,67 +157,62 @@ class _Game:
     """The records of one run: pulls and totals, shape (K,)."""
 
     def __init__(self, chunk: Chunk, run: int, parameters: NDArray[np.float64], pool: Executor, workers: int) -> None:
-        arms = chunk.problem.arms
-        self._chunk, self._run, self._pool = chunk, chunk.first_run + run, pool
-        self._parameters = parameters
-        self._cuts = np.linspace(0, arms, _SLICES_PER_WORKER * workers + 1).astype(int)
-        self._worth = worth_a_sweep(arms)
-        self.pulls, self.totals = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
+        problem = chunk.problem
+        self._policy = type(chunk.policy)
+        self._arms = Arms(problem.means, problem.threshold, parameters, np.uint64(chunk.key), chunk.first_run + run, 0)
+        self._pool = pool
+        self._cuts = np.linspace(0, problem.arms, _SLICES_PER_WORKER * workers + 1).astype(int).tolist()
+        self.pulls, self.totals = np.zeros(problem.arms, np.int64), np.zeros(problem.arms, np.int64)
         self.skipped = 0
         start = self._raised(-math.inf, 0)
-        self.pulls, self.totals, self.indices = start.pulls, start.totals, start.indices
-        self._level = float(start.indices.min())
-        threshold = chunk.problem.threshold
-        rise = rise_kernel(type(chunk.policy))
-        self._step = rise(self.pulls, self.totals, self.indices, threshold, self._parameters)
+        self._take(start)
+        self._level = float(start.records.indices.min())
+        self._step = rise_kernel(self._policy)(start.records, problem.threshold, parameters)
 
     def play_to(self, budget: int) -> int:
         """Pull until ``budget`` pulls are made; return the wrong decisions."""
         misses = 0
-        while (left := budget - int(self.pulls.sum())) > self._worth and misses < 20:
+        worth = worth_a_sweep(self.pulls.size)
+        while (left := budget - int(self.pulls.sum())) > worth and misses < _MOST_MISSES:
             raised = self._raised(self._level + self._step, left)
-            made = int(raised.pulls.sum() - self.pulls.sum())
-            if made > left:
+            made = int(raised.records.pulls.sum() - self.pulls.sum())
+            if made > left or not raised.above:
                 misses += 1
                 self._step /= 4.0
                 continue
-            self.pulls, self.totals, self.indices = raised.pulls, raised.totals, raised.indices
+            self._take(raised)
             self._level += self._step
             spent = budget - left + made
             step = next_step(self._step, made, left - made, spent, False, _NO_PACE, _AIM, self.pulls.size)
             self._step = max(step, 0.1 * self._step)  # never 0, though this budget may be reached
-        problem = (self._chunk.problem.means, self._chunk.problem.threshold, self._parameters)
         skipped = np.zeros(1, np.int64)
+        records = Records(self.pulls, self.totals, self._indices)
         with np.errstate(over="ignore"):
-            wrong = finishing_kernel(type(self._chunk.policy))(
-                problem, np.uint64(self._chunk.key), self._run, left, (self.pulls, self.totals, self.indices), skipped
-            )
+            wrong = finishing_kernel(self._policy)(self._arms, left, records, skipped)
         self.skipped += int(skipped[0])
         return int(wrong)
 
+    def _take(self, raised: Raised) -> None:
+        self.pulls, self.totals, self._indices = raised.records
+
     def _raised(self, level: float, limit: int) -> Raised:
-        chunk = self._chunk
+        """Return all records raised to a level, slice by slice."""
         parts = [
             Slice(
-                type(chunk.policy),
-                chunk.problem.means[first:last],
-                chunk.problem.threshold,
-                self._parameters[first:last],
-                chunk.key,
-                self._run,
-                int(first),
+                self._policy,
+                self._arms._replace(
+                    means=self._arms.means[first:last], parameters=self._arms.parameters[first:last], first_arm=first
+                ),
                 self.pulls[first:last],
                 self.totals[first:last],
                 level,
                 limit,
             )
-            for first, last in zip(self._cuts, self._cuts[1:], strict=False)
+            for first, last in pairwise(self._cuts)
         ]
         done = list(self._pool.map(raise_slice, parts))
         self.skipped += sum(part.skipped for part in done)
-        return Raised(
-            np.concatenate([part.pulls for part in done]),
-            np.concatenate([part.totals for part in done]),
-            np.concatenate([part.indices for part in done]),
-            0,
+        pulls, totals, indices = (
+            np.concatenate(column) for column in zip(*(part.records for part in done), strict=True)
         )
+        return Raised(Records(pulls, totals, indices), all(part.above for part in done), 0)

@@ -1,4 +1,4 @@
-"""The pieces of the skip-ahead engine: words on the shelf, swings of the excess."""
+"""The word cache of the skip-ahead engine, and the swings of the excess."""
 
 from typing import Any
 
@@ -8,18 +8,18 @@ from hypothesis import given, strategies as st
 
 from cutline.compiled import jit
 from cutline.simulation import rewards
-from cutline.simulation.skipping import climbing
+from cutline.simulation.skipping import state, word_cache
 
 
 @jit
 def ask(blocks: Any, words: Any, made: Any, arms: int, kept: int, mean: float) -> None:
-    shelf = climbing.empty_shelf(arms, kept)
+    cache = word_cache.empty_word_cache(arms, kept)
     for i in range(blocks.size):
         arm = i % arms
-        state = rewards.arm_state(np.uint64(7), 1, arm)
-        increment = rewards.arm_increment(state)
-        words[i] = climbing.word_at(arm, blocks[i], (state, increment, mean), shelf)
-        made[i] = rewards.reward_word(state, increment, mean, blocks[i])
+        start = rewards.arm_state(np.uint64(7), 1, arm)
+        stream = rewards.Stream(start, rewards.arm_increment(start), mean)
+        words[i] = word_cache.word_at(arm, blocks[i], stream, cache)
+        made[i] = rewards.reward_word(stream, blocks[i])
 
 
 @pytest.mark.kernel
@@ -29,7 +29,7 @@ def ask(blocks: Any, words: Any, made: Any, arms: int, kept: int, mean: float) -
     kept=st.integers(1, 30),
     mean=st.sampled_from([0.0, 1e-5, 0.3, 0.5, 1.0]),
 )
-def test_the_shelf_has_the_words_of_the_table_whatever_is_asked_before(
+def test_the_cache_has_the_words_of_the_table_whatever_is_asked_before(
     blocks: list[int], arms: int, kept: int, mean: float
 ) -> None:
     words, made = np.empty(len(blocks), np.uint64), np.empty(len(blocks), np.uint64)
@@ -41,7 +41,7 @@ def test_the_shelf_has_the_words_of_the_table_whatever_is_asked_before(
 @pytest.mark.kernel
 @pytest.mark.parametrize("threshold", [0.5, 0.3, 0.9])
 def test_swings_are_those_of_the_eight_rewards(threshold: float) -> None:
-    swings = climbing.swings_of(threshold)
+    swings = state.swings_of(threshold)
     for pattern in range(256):
         path = np.cumsum([(pattern >> lane & 1) - threshold for lane in range(8)])
         want = [min(0.0, path.min()), max(0.0, path.max()), path[-1]]
