@@ -1,12 +1,14 @@
 """Everything that concerns numba but the files of kernels: options, compiling plain index functions, fingerprints.
 
-A fingerprint is a hash of all the code that a function reaches. Kernels are cached under theirs (``kernel_cache``).
+A fingerprint is a hash of a function's code and of all functions and constants that it uses. Kernels are cached under
+theirs (``kernel_cache``), so that any change of these compiles the kernel anew.
 
-Functions made by one factory for several policies have one name. Numba makes linker symbols of names, and of two
-cached kernels that are loaded into one process the second would call the functions of the first. So every function is
-compiled under a name of its own, which ends in its fingerprint. For the same reason a function must be made once only,
-however many threads ask for it (``made_once``): of two equal copies a kernel may get some parts of one and some of the
-other, and then it has another fingerprint than any before and is compiled anew.
+Numba names machine code after the Python function, and functions that a factory makes for several policies have the
+same name. If two cached kernels with functions of one name are loaded into a process, the second calls those of the
+first, which belong to another policy. So a function's name is extended by its fingerprint before it is compiled
+(``_rename``). A factory must also return the same function each time, whatever threads call it (``made_once``): a
+kernel made of two copies of a function would have another fingerprint than one made of a single copy, and would not be
+found in the cache.
 
 Numba counts references to arrays, with atomic operations that took longer than the work itself wherever arrays came out
 of a tuple in a small function. Building blocks that make no arrays are compiled without (``jit_in_place``). They are

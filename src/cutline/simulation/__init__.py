@@ -1,1 +1,1 @@
-"""Simulated games: the reward table, two engines that read it, and what comes out."""
+"""Simulated games: the reward table, the engines that read it, the choice between them, and what comes out."""

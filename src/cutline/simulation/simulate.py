@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,9 @@ from cutline.policies import Policy
 from cutline.problem import Problem
 from cutline.progress import Progress, progress_bar
 from cutline.simulation.checks import check_budgets, check_policies
-from cutline.simulation.chunks import Chunk, pulls_of_a_run
+from cutline.simulation.chunks import Chunk, ChunkResult, pulls_of_a_run
 from cutline.simulation.curves import RegretCurves
-from cutline.simulation.engines import choose, play
+from cutline.simulation.engines import Choice, choose, play
 from cutline.simulation.rewards import stream_key
 from cutline.simulation.skipping.wide import play_wide
 from cutline.simulation.workers import jobs_of, pool_of, run_all
@@ -61,32 +60,18 @@ def simulate(
     if streams not in STREAMS:
         raise InvalidInputError(f"streams is {streams!r}; it must be one of {', '.join(STREAMS)}")
     jobs = jobs_of(executor)
-    an_arm = _BYTES_PER_ARM * jobs + at.size * (24 * jobs + 16 * len(chosen))
-    require_memory(
-        problem.arms * an_arm + 4 * len(chosen) * at.size * runs,
-        f"{len(chosen)} policies on {problem.arms} arms at {at.size} budgets in {jobs} threads",
-    )
+    _require_memory(len(chosen), problem.arms, at.size, runs, jobs)
 
     errors = np.empty((len(chosen), at.size, runs), np.int32)
     pulls = np.zeros((len(chosen), at.size, problem.arms), np.int64)
-    work = [
-        (row, chunk)
-        for row, policy in enumerate(chosen)
-        for chunk in _chunks(problem, policy, at, runs, stream_key(seed, _stream(policy, streams)))
-    ]
+    chunks = [chunk for policy in chosen for chunk in _chunks(problem, policy, at, runs, seed, streams)]
     workers = threads_of(executor, jobs)
-    choices = [choose(chunk, more_workers_than_runs=workers > runs) for _, chunk in work]
-    engines = {row: choice.engine for (row, _), choice in zip(work, choices, strict=True)}
-    total = sum(chunk.total_pulls for _, chunk in work)
+    choices = [choose(chunk, more_workers_than_runs=workers > runs) for chunk in chunks]
+    engines = {chunk.policy: choice.engine for chunk, choice in zip(chunks, choices, strict=True)}
+    total = sum(chunk.total_pulls for chunk in chunks)
     with progress_bar("simulating", total, progress) as advance, pool_of(executor) as pool:
-        split = [position for position, choice in enumerate(choices) if choice.by_arms]
-        whole = [position for position, choice in enumerate(choices) if not choice.by_arms]
-        results = chain(
-            ((position, play_wide(work[position][1], pool, workers)) for position in split),
-            ((whole[place], done) for place, done in run_all(play, [work[position][1] for position in whole], pool)),
-        )
-        for position, result in results:
-            row, chunk = work[position]
+        for chunk, result in _results(chunks, choices, pool, workers):
+            row = chosen.index(chunk.policy)
             errors[row, :, chunk.first_run : chunk.first_run + chunk.runs] = result.errors
             pulls[row] += result.pulls
             advance(chunk.total_pulls)
@@ -98,15 +83,32 @@ def simulate(
         pulls=pulls / runs,
         seed=seed,
         streams=streams,
-        engines=tuple(engines[row] for row in range(len(chosen))),
+        engines=tuple(engines[policy] for policy in chosen),
     )
 
 
-def _stream(policy: Policy, streams: str) -> str:
-    return "" if streams == "common" else str(policy)
+def _require_memory(policies: int, arms: int, looks: int, runs: int, jobs: int) -> None:
+    an_arm = _BYTES_PER_ARM * jobs + looks * (24 * jobs + 16 * policies)
+    what = f"{policies} policies on {arms} arms at {looks} budgets in {jobs} threads"
+    require_memory(arms * an_arm + 4 * policies * looks * runs, what)
 
 
-def _chunks(problem: Problem, policy: Policy, budgets: NDArray[np.int64], runs: int, key: int) -> Iterator[Chunk]:
+def _results(
+    chunks: list[Chunk], choices: list[Choice], pool: Executor, workers: int
+) -> Iterator[tuple[Chunk, ChunkResult]]:
+    """Yield all chunks with their results as they come, those first whose runs are split by arms."""
+    for chunk, choice in zip(chunks, choices, strict=True):
+        if choice.by_arms:
+            yield chunk, play_wide(chunk, pool, workers)
+    whole = [chunk for chunk, choice in zip(chunks, choices, strict=True) if not choice.by_arms]
+    for position, result in run_all(play, whole, pool):
+        yield whole[position], result
+
+
+def _chunks(
+    problem: Problem, policy: Policy, budgets: NDArray[np.int64], runs: int, seed: int, streams: str
+) -> Iterator[Chunk]:
+    key = stream_key(seed, "" if streams == "common" else str(policy))
     size = max(1, min(runs, _PULLS_PER_CHUNK // pulls_of_a_run(policy, budgets)))
     for first in range(0, runs, size):
         yield Chunk(problem, policy, budgets, key, first, min(size, runs - first))
