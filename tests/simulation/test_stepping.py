@@ -117,6 +117,7 @@ def clean_budgets(twin: Twin, instance: Instance, budget: int, reward: naive.Rew
     return clean
 
 
+@pytest.mark.compile
 @engines
 def test_a_permutation_of_the_arms_and_their_rewards_permutes_the_result(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
