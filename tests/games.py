@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import naive
 from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform
-from cutline.compiled import jit
+from cutline.compiled import kernel
 from cutline.policies import Policy
 from cutline.simulation import stepping
 from cutline.simulation.chunks import Chunk, ChunkResult, play_on
@@ -27,7 +27,7 @@ from cutline.simulation.skipping import waterline, wide
 def from_python(function: Callable[..., Any]) -> Callable[..., Any]:
     """A building block of kernels, for a test to call."""
 
-    @jit
+    @kernel
     def call(*arguments: Any) -> Any:
         return function(*arguments)
 

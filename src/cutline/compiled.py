@@ -11,8 +11,8 @@ kernel made of two copies of a function would have another fingerprint than one 
 found in the cache.
 
 Numba counts references to arrays, with atomic operations that took longer than the work itself wherever arrays came out
-of a tuple in a small function. Building blocks that make no arrays are compiled without (``jit_in_place``). They are
-also compiled without what Python would need to call them, which took almost half of the time that compiling takes.
+of a tuple in a small function. Building blocks that make no arrays are compiled without (``jit_in_place``). All
+building blocks are compiled without what Python would need to call them, which took almost half of the compiling time.
 """
 
 import hashlib
@@ -34,7 +34,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False, "fastmath": False}
-_OPTIONS_IN_PLACE = {**_OPTIONS, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_OPTIONS_OF_BLOCKS = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_OPTIONS_IN_PLACE = {**_OPTIONS_OF_BLOCKS, "_nrt": False}
 _OPTIONS_INLINED = {**_OPTIONS_IN_PLACE, "forceinline": True}
 _MAKING = threading.RLock()
 
@@ -53,29 +54,27 @@ def made_once(factory: F) -> F:
 
 def jit(function: F) -> F:
     """Compile a building block of kernels: a function that only compiled code calls."""
-    _rename(function)
-    compiled: F = numba.njit(**_OPTIONS)(function)
-    return compiled
+    return _building_block(function, _OPTIONS_OF_BLOCKS)
 
 
 def jit_in_place(function: F) -> F:
-    """Compile a building block that makes no arrays: it works in those that it is given. Python cannot call it."""
-    _rename(function)
-    return _kept_from_python(function, numba.njit(**_OPTIONS_IN_PLACE)(function))
+    """Compile a building block that makes no arrays: it works in those that it is given."""
+    return _building_block(function, _OPTIONS_IN_PLACE)
 
 
 def jit_inlined(function: F) -> F:
     """Compile a building block that makes no arrays into whatever calls it, however large it is."""
-    _rename(function)
-    return _kept_from_python(function, numba.njit(**_OPTIONS_INLINED)(function))
+    return _building_block(function, _OPTIONS_INLINED)
 
 
-def _kept_from_python(function: F, compiled: Any) -> F:
-    """Let a call from Python raise TypeError; there is no code for it, and the process would crash."""
+def _building_block(function: F, options: dict[str, Any]) -> F:
+    """Compile a function without a way in for Python: a call from there would crash, so it raises TypeError."""
 
     def refuse(*arguments: Any, **named: Any) -> None:
         raise TypeError(f"{function.__name__} is compiled for kernels; only compiled code can call it")
 
+    _rename(function)
+    compiled: Any = numba.njit(**options)(function)
     if compiled is not function:  # else numba is switched off
         compiled._compile_for_args = refuse
         compiled._insert = lambda *arguments, **named: None  # what would be called without asking to compile
@@ -158,7 +157,7 @@ def compiling(what: object) -> Iterator[None]:
 
 def fingerprint(function: Callable[..., Any]) -> str:
     """Return a hash of the function's code, of the constants it uses, of every function it reaches, and the options."""
-    digest = hashlib.sha256(repr((_OPTIONS, _OPTIONS_IN_PLACE, _OPTIONS_INLINED)).encode())
+    digest = hashlib.sha256(repr((_OPTIONS, _OPTIONS_OF_BLOCKS, _OPTIONS_IN_PLACE, _OPTIONS_INLINED)).encode())
     for part in _parts(function, set()):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import jit, with_parameters
+from cutline.compiled import kernel, with_parameters
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.policies import Policy, available, excess, parse, unusable
 from cutline.policies.uniform import Uniform
@@ -120,7 +120,7 @@ class PolicyContract:
         compiled = with_parameters(policy.index, 3)
         table = parameter_tables(made, PROBLEM, np.array([BUDGET]))[0]
 
-        @jit
+        @kernel
         def fill(pulls: Any, totals: Any, theta: float, table: Any, values: Any) -> None:
             for arm in range(table.shape[0]):
                 for place in range(pulls.size):

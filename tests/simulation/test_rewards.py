@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 import naive
-from cutline.compiled import jit
+from cutline.compiled import kernel
 from cutline.simulation import rewards
 from games import from_python
 
@@ -27,7 +27,7 @@ means = st.one_of(
 )
 
 
-@jit
+@kernel
 def fill(words: Any, key: Any, run: int, arm: int, mean: float, first_block: int) -> None:
     state = rewards.arm_state(key, run, arm)
     stream = rewards.Stream(state, rewards.arm_increment(state), mean)
@@ -35,14 +35,14 @@ def fill(words: Any, key: Any, run: int, arm: int, mean: float, first_block: int
         words[block] = rewards.reward_word(stream, first_block + block)
 
 
-@jit
+@kernel
 def fill_at_once(words: Any, key: Any, run: int, arm: int, mean: float, first_block: int) -> None:
     state = rewards.arm_state(key, run, arm)
     space = np.empty(words.size, np.uint64)
     rewards.reward_words(rewards.Stream(state, rewards.arm_increment(state), mean), first_block, words, space)
 
 
-@jit
+@kernel
 def fill_starts(words: Any, key: Any, mean: float, by_arm: bool) -> None:
     for n in range(words.size):
         state = rewards.arm_state(key, 0, n) if by_arm else rewards.arm_state(key, n, 0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cutline import Problem
-from cutline.compiled import jit
+from cutline.compiled import kernel
 from cutline.policies import Policy, available, parse
 from cutline.policies.policy import excess
 from cutline.simulation import rewards
@@ -88,7 +88,7 @@ def test_opt_kg_knows_nothing_away_from_one_half() -> None:
     assert policy.band(100.0, 64.0, 9.0, 0.3, 1.0, 1.0) == (-1.0, -1.0)
 
 
-@jit
+@kernel
 def make_wave(
     surge: Any, means: Any, threshold: float, parameters: Any, records: Records, level: float
 ) -> tuple[int, int]:
@@ -99,7 +99,7 @@ def make_wave(
     return made
 
 
-@jit
+@kernel
 def make_words(words: Any, arm: int, mean: float) -> None:
     start = rewards.arm_state(KEY, RUN, arm)
     stream = rewards.Stream(start, rewards.arm_increment(start), mean)

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from cutline.compiled import jit
+from cutline.compiled import kernel
 from cutline.simulation import rewards
 from cutline.simulation.skipping import state, word_cache
+from games import from_python
 
 
-@jit
+@kernel
 def ask(blocks: Any, words: Any, made: Any, arms: int, kept: int, mean: float) -> None:
     cache = word_cache.empty_word_cache(arms, kept)
     for i in range(blocks.size):
@@ -41,7 +42,7 @@ def test_the_cache_has_the_words_of_the_table_whatever_is_asked_before(
 @pytest.mark.kernel
 @pytest.mark.parametrize("threshold", [0.5, 0.3, 0.9])
 def test_swings_are_those_of_the_eight_rewards(threshold: float) -> None:
-    swings = state.swings_of(threshold)
+    swings = from_python(state.swings_of)(threshold)
     for pattern in range(256):
         path = np.cumsum([(pattern >> lane & 1) - threshold for lane in range(8)])
         want = [min(0.0, path.min()), max(0.0, path.max()), path[-1]]
