@@ -19,7 +19,8 @@ from cutline.simulation.engines import play
 from cutline.simulation.skipping import waterline
 from cutline.simulation.skipping.wide import play_wide
 
-POLICIES = [str(policy()) for policy in available()] + ["APT(0.05)", "UCBE(4)", "UCBE(-1)", "Opt-KG(0.5,0.5)", "LSA(4)"]
+SKIPPING = [str(policy()) for policy in available() if policy.ceiling is not None]
+POLICIES = [*SKIPPING, "APT(0.05)", "UCBE(4)", "UCBE(-1)", "Opt-KG(0.5,0.5)", "LSA(4)"]
 MEANS = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 0.3]), st.floats(0.0, 1.0))
 
 
