@@ -1,14 +1,21 @@
 """A command as the measurement: what it is given, what its reward is, and what is a crash."""
 
+import gc
+import os
+import signal
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from cutline.campaign import Command, Pull
 from cutline.campaign.checks import read_reward
+from cutline.campaign.running import first_failures
 from cutline.errors import InvalidInputError, MeasurementError
 
 
@@ -70,6 +77,7 @@ def test_the_last_line_can_be_the_reward(printed: str, reward: float) -> None:
         ("print('nan')", "the last line of its output is 'nan'"),
         ("print('1_0')", "the last line of its output is '1_0'"),
         ("print(1); sys.exit('no model')", "exit status 1: no model"),
+        ("sys.exit(127)", "exit status 127, the command could not be run"),
         ("import os; os.kill(os.getpid(), 9)", "killed by signal 9 (SIGKILL)"),
         ("import os; os.abort()", "killed by signal 6 (SIGABRT)"),
     ],
@@ -90,6 +98,164 @@ def test_exit_statuses_can_be_made_crashes() -> None:
     assert [command(pull(arm)) for arm in ("0", "1", "3")] == [1.0, 0.0, 0.0]
     with pytest.raises(MeasurementError, match=r"^exit status 4$"):
         command(pull("4"))
+
+
+WRAPPED = {
+    "env": (["env", "X=1"], 127, "env: "),
+    "nice": (["nice"], 127, "nice: "),
+    "timeout": (["timeout", "9"], 127, "timeout: "),
+    "all": (["env", "X=1", "timeout", "9", "nice"], 127, "nice: "),
+}
+
+
+@pytest.mark.parametrize("how", WRAPPED)
+def test_a_command_that_another_cannot_start_is_a_crash(how: str) -> None:
+    words, status, said = WRAPPED[how]
+    with pytest.raises(MeasurementError) as caught:
+        Command([*words, "no-such-program", "{arm}"])(pull("a"))
+    assert str(caught.value).startswith(f"exit status {status}, the command could not be run: {said}")
+    assert "no-such-program" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("no-such-program", "exit status 127, the command could not be run: "),
+        ("no-such-program || exit $?", "exit status 127, the command could not be run: "),
+        ("/etc", "exit status 126, the command could not be run: "),
+        ("env --no-such-option", "exit status 125, the command could not be run: "),
+        ("sh -c 'kill -s SEGV $$'; exit $?", "exit status 139, killed by signal 11 (SIGSEGV)"),
+        ("sh -c 'kill -s KILL $$'; exit $?", "exit status 137, killed by signal 9 (SIGKILL)"),
+    ],
+)
+def test_a_shell_that_tells_of_a_crash_is_believed(line: str, message: str) -> None:
+    with pytest.raises(MeasurementError) as caught:
+        Command(["sh", "-c", line, "{arm}"])(pull("a"))
+    assert str(caught.value).startswith(message)
+
+
+def test_every_exit_status_has_its_meaning() -> None:
+    """Counted, with no regard to how: a crash for 125 to 127 and for the signals that end a process by default."""
+    command = Command(["sh", "-c", 'exit "$1"', "sh", "{arm}"])
+    crashes = []
+    for status in range(256):
+        try:
+            assert command(pull(str(status))) == float(status == 0)
+        except MeasurementError:
+            crashes.append(status)
+    ending = (1, 2, 3, 4, 5, 6, signal.SIGBUS, 8, 9, 11, 13, 14, 15, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGSYS)
+    assert crashes == [125, 126, 127, *sorted(128 + number for number in ending)]
+
+
+def test_an_exit_status_can_be_made_a_failure() -> None:
+    command = Command(["sh", "-c", 'exit "$1"', "sh", "{arm}"], fail_exits=(127, 139))
+    assert [command(pull(arm)) for arm in ("127", "139", "3", "0")] == [0.0, 0.0, 0.0, 1.0]
+    with pytest.raises(MeasurementError, match=r"^exit status 126, the command could not be run"):
+        command(pull("126"))
+
+
+@pytest.mark.parametrize(
+    ("line", "remark"),
+    [
+        ("exit 3", "the first 4 arms all failed within 60000 ms, with exit status 3; is the command right?"),
+        (
+            'echo "cannot read $1" >&2; exit 1',
+            "the first 4 arms all failed within 60000 ms, with exit status 1: cannot read arm 3; is the command right?",
+        ),
+        ('test "$1" = "arm 2"', None),
+        ('test "$1" != "arm 2" || exit 2; exit 1', None),
+        ('test "$1" != "arm 2" || echo other >&2; exit 1', None),
+        ("exit 0", None),
+    ],
+)
+def test_first_arms_that_all_fail_at_once_and_alike_are_remarked_upon_once(
+    line: str, remark: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_failures, "AT_ONCE", 60.0)  # on a busy machine as well
+    command = Command(["sh", "-c", line, "sh", "{arm}"])
+    remarks = []
+    for number in range(8):
+        command(pull(f"arm {number}"))
+        remarks.append(command.remark())
+    assert remarks == [None] * 3 + [remark] + [None] * 4
+
+
+def test_failures_that_take_their_time_are_not_remarked_upon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_failures, "AT_ONCE", 1e-9)
+    command = Command(["sh", "-c", "exit 1", "{arm}"])
+    assert [(command(pull(str(number))), command.remark()) for number in range(6)] == [(0.0, None)] * 6
+
+
+RUNNER = """
+import signal, sys
+from cutline.campaign.results import Pull
+from cutline.campaign.running import first_failures
+from cutline.campaign.running.command import Command
+Command(sys.argv[1:])(Pull("x-1", "a", None, None, 0.0))
+"""
+
+CHILDREN = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.fork()
+print(os.getpid(), file=open(sys.argv[1], "a"), flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_children_of_a_killed_runner_end_with_all_that_they_have_started(tmp_path: Path) -> None:
+    """Even if they do not care for SIGTERM, and the whole process group of the runner was killed."""
+    started = tmp_path / "started"
+    command = [sys.executable, "-S", "-E", "-c", CHILDREN, str(started), "{arm}"]
+    runner = subprocess.Popen([sys.executable, "-c", RUNNER, *command], start_new_session=True)
+    try:
+        wait_for(lambda: started.exists() and started.read_text().count("\n") == 2)
+    finally:
+        os.killpg(runner.pid, signal.SIGKILL)
+        runner.wait()
+    children = [int(line) for line in started.read_text().split()]
+    wait_for(lambda: not any(is_running(child) for child in children))
+
+
+def test_no_process_is_left_where_commands_have_ended() -> None:
+    command = Command(["true", "{arm}"])
+    command(pull("a"))
+    guard = command._processes._guard
+    assert guard is not None
+    assert guard.poll() is None
+    del command
+    gc.collect()
+    assert guard.returncode == 0
+
+
+def test_a_command_runs_without_the_guard_that_somebody_has_killed() -> None:
+    command = Command(["true", "{arm}"])
+    assert command(pull("a")) == 1.0
+    guard = command._processes._guard
+    assert guard is not None
+    guard.kill()
+    guard.wait()
+    assert command(pull("a")) == 1.0
+
+
+def wait_for(done: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_running(process: int) -> bool:
+    """Tell whether there is such a process that is not just waiting to be buried."""
+    try:
+        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_a_command_that_stops_itself_can_be_ended() -> None:
+    with pytest.raises(MeasurementError, match=r"took longer than 0\.5 s"):
+        Command(python("import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"), timeout=0.5)(pull("a"))
 
 
 def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
@@ -116,6 +282,8 @@ def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) 
         (["true", "{arm}"], {"timeout": 0}, "timeout is 0; it must be a number above 0"),
         (["true", "{arm}"], {"crash_exits": [0]}, "exit status 0 cannot mean a crash"),
         (["true", "{arm}"], {"crash_exits": [256]}, "exit status 256 cannot mean a crash"),
+        (["true", "{arm}"], {"fail_exits": [0]}, "exit status 0 cannot mean a failure"),
+        (["true", "{arm}"], {"crash_exits": [3, 4], "fail_exits": [4]}, "exit status 4 cannot mean a crash and a fail"),
     ],
 )
 def test_a_command_that_cannot_work_is_refused_at_once(arguments: Any, options: Any, message: str) -> None:

@@ -288,4 +288,4 @@ def test_stopping_ends_running_commands_and_those_about_to_start(tmp_path: Path)
         campaign.run(command, jobs=3)
     assert time.monotonic() - began < 10
     assert (campaign.status().spent, campaign.status().in_flight) == (0, 0)
-    assert command._running == set()
+    assert command._processes._running == set()

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from cutline.campaign import Campaign
+from cutline.campaign.running import first_failures
 from surroundings import PATIENCE
 
 Run = Callable[..., Any]
@@ -180,6 +181,31 @@ def test_what_a_crash_means_can_be_set(cutline: Run, options: tuple[str, ...], s
     assert {row["arm"]: row["decision"] for row in json.loads(done.out)} == {"a": "above", "b": decision, "c": "above"}
     assert "arm 'b': took longer than 0.3 s; " in done.err
     assert ("left alone after three crashes in a row: b\n" in done.err) == (decision == "undecided")
+
+
+def test_a_typo_behind_another_command_stops_the_run_before_the_budget_is_spent(cutline: Run) -> None:
+    given = ("--db", "x.db")
+    done = cutline(*arguments(*given, command=("env", "X=1", "no-such-program", "-q", "{arm}")))
+    assert (done.status, done.out) == (2, "")
+    last = done.err.splitlines()[-1]
+    assert re.fullmatch(
+        r"cutline: arm '[abc]': exit status 127, the command could not be run: env: .*no-such-program.*", last
+    )
+    with Campaign.open("x.db", "main") as campaign:
+        assert (campaign.status().spent, campaign.status().in_flight) == (0, 0)
+    right = cutline(*arguments(*given, "--fail-exits", "127", command=("sh", "-c", "exit 127", "{arm}")))
+    assert (right.status, "3 below, 0 above" in right.err) == (0, True)
+
+
+def test_arms_that_all_fail_at_once_are_remarked_upon_in_one_line(
+    cutline: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_failures, "AT_ONCE", 60.0)  # on a busy machine as well
+    Path("arms.txt").write_text("a\nb\nc\nd\ne\n")
+    done = cutline(*arguments(budget=20, command=("sh", "-c", "echo cannot open x >&2; exit 2", "{arm}")))
+    assert done.status == 0
+    remark = "the first 4 arms all failed within 60000 ms, with exit status 2: cannot open x; is the command right?"
+    assert done.err.splitlines().count(remark) == 1
 
 
 def test_a_run_that_can_measure_nothing_more_ends_with_status_1(cutline: Run) -> None:

@@ -31,6 +31,12 @@ from cutline.text import shown
     help="Exit statuses that are a crash of the measurement itself.",
 )
 @click.option(
+    "--fail-exits",
+    callback=numbers(int, "a whole number", "126,127"),
+    metavar="126,127,...",
+    help="Exit statuses that count as 0, though 125 to 127, and 128 plus a signal, are a crash unless given here.",
+)
+@click.option(
     "--on-crash",
     type=click.Choice(["stop", "zero", "abandon"]),
     default="stop",
@@ -62,6 +68,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     reward: str,
     timeout: float | None,
     crash_exits: list[int] | None,
+    fail_exits: list[int] | None,
     on_crash: Any,
     lease: float,
     form: str,
@@ -71,9 +78,10 @@ def command(  # noqa: PLR0913 - one parameter an option
     """Run a command to measure arms until the budget is spent; print which arms are above the threshold.
 
     {arm} in the command stands for the arm's id; it is passed as one argument, never through a shell. A crash is a
-    command that cannot be started, is killed by a signal, takes too long, ends with one of --crash-exits, or prints
-    no reward where it should. The same command again goes on where it stopped, after Ctrl-C too; a campaign that is
-    there already needs neither --arms nor --threshold nor --budget. Exit status 1: it ended with arms left alone.
+    command that cannot be started (behind env, sh -c, timeout or nice, too), is killed by a signal, takes too long,
+    ends with one of --crash-exits, or prints no reward where it should. The same command again goes on where it
+    stopped, after Ctrl-C too; a campaign that is there already needs neither --arms nor --threshold nor --budget. Exit
+    status 1: it ended with arms left alone.
 
     \b
     Examples:
@@ -87,7 +95,13 @@ def command(  # noqa: PLR0913 - one parameter an option
     from cutline.campaign.resume import resume
     from cutline.cli._watching import progress_line, watching
 
-    measure = Command(words, stdout=reward == "stdout", timeout=timeout, crash_exits=crash_exits or ())
+    measure = Command(
+        words,
+        stdout=reward == "stdout",
+        timeout=timeout,
+        crash_exits=crash_exits or (),
+        fail_exits=fail_exits or (),
+    )
     arms = None if arms_file is None else read_arms(arms_file)
     campaign, new = resume(db, name, arms, settings(options))
     with campaign:

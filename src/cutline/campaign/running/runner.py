@@ -16,7 +16,8 @@ from typing import Any, Literal, Protocol, TypeAlias, TypedDict, get_args
 
 from cutline.campaign.checks import check_reward
 from cutline.campaign.results import Pull, Pulls, Reason, Status
-from cutline.campaign.running.command import GRACE, Command
+from cutline.campaign.running.command import Command
+from cutline.campaign.running.processes import GRACE
 from cutline.checks import check_positive, check_whole
 from cutline.errors import ConflictError, InvalidInputError, MeasurementError
 
@@ -196,7 +197,8 @@ class _Run:
             self._tell_finished()
             raise KeyboardInterrupt
         if done.crash is None:
-            return self._tell(done.pull, done.reward)
+            remark = self._measure.remark() if isinstance(self._measure, Command) else None
+            return self._tell(done.pull, done.reward) or remark
         self._report.crashes += 1
         if self._on_crash == "stop":
             self._tell_finished()

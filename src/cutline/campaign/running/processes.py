@@ -1,0 +1,112 @@
+"""Commands as process groups: each is started, waited for, and ended with all that it has started."""
+
+import os
+import signal
+import subprocess
+import threading
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import IO, TypeAlias
+
+GRACE = 2.0
+"""Seconds that a command has between being asked to end and being killed."""
+
+Process: TypeAlias = "subprocess.Popen[bytes]"
+
+_GUARD = f"""
+while read -r line; do groups=$line; done
+for group in $groups; do kill -s TERM -- "-$group"; kill -s CONT -- "-$group"; done
+[ -z "$groups" ] || sleep {GRACE:g}
+for group in $groups; do kill -s KILL -- "-$group"; done
+"""
+"""A shell script that reads the groups that run, a line whenever they change, and ends the last ones at its end."""
+
+
+class Processes:
+    """The commands that run now; safe to use from several threads.
+
+    If this process dies before they end, even by kill -9, a guard ends them: a process of its own, started with the
+    first command, that sees a pipe from here close.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[Process] = set()
+        self._guard: Process | None = None
+
+    def run(self, arguments: Sequence[str], output: IO[bytes] | int, errors: IO[bytes], timeout: float | None) -> int:
+        """Run a command, without input, and return its exit status, or minus the signal that has ended it.
+
+        Raises OSError or ValueError if it cannot be started, TimeoutError if it takes longer than ``timeout`` seconds
+        and had to be ended.
+        """
+        with self._lock:
+            if self._guard is None:
+                self._guard = _start_guard(self)
+            process = subprocess.Popen(
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,  # Ctrl-C is for us: a test that it ended would count as failed
+            )
+            self._running.add(process)
+            self._tell_guard(self._guard)
+        try:
+            return process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self._end(process)
+            raise TimeoutError from None
+        finally:
+            with self._lock:
+                self._running.discard(process)
+                self._tell_guard(self._guard)
+
+    def stop(self, how: signal.Signals) -> None:
+        """Send a signal to every process of the commands that are running now."""
+        with self._lock:
+            for process in self._running:
+                _signal_group(process, how)
+
+    def _end(self, process: Process) -> None:
+        """End a command with all that it has started."""
+        with self._lock:
+            _signal_group(process, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
+        with self._lock:
+            _signal_group(process, signal.SIGKILL)
+        process.wait()
+
+    def _tell_guard(self, guard: Process) -> None:
+        """Tell the guard which groups run."""
+        assert guard.stdin is not None
+        groups = " ".join(str(process.pid) for process in self._running)
+        with suppress(BrokenPipeError):  # somebody has ended the guard: the commands can be run all the same
+            os.write(guard.stdin.fileno(), f"{groups}\n".encode())
+
+
+def _start_guard(owner: Processes) -> Process:
+    guard = subprocess.Popen(
+        ["/bin/sh", "-c", _GUARD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+    )
+    weakref.finalize(owner, _dismiss, guard)
+    return guard
+
+
+def _dismiss(guard: Process) -> None:
+    assert guard.stdin is not None
+    guard.stdin.close()
+    guard.wait()
+
+
+def _signal_group(process: Process, how: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, how)
+        os.killpg(process.pid, signal.SIGCONT)  # or one that is stopped would not see it
