@@ -97,14 +97,14 @@ def test_a_creation_that_a_full_disk_ends_leaves_nothing(tmp_path: Path, most: i
     assert os.listdir(tmp_path) == []
 
 
-def test_who_waited_for_a_creation_that_failed_is_told_to_try_again(tmp_path: Path) -> None:
+def test_who_waited_for_a_creation_that_failed_is_told_to_begin_anew(tmp_path: Path) -> None:
     """Else it would fill a file that is in no folder any more."""
     path = tmp_path / "x.db"
     first, second = Store.connect(path, create=True), Store.connect(path, create=True)
     settings = Settings(0.5, check_policy("LSA"), 10)
     first.close()
     assert not path.exists()
-    with second, pytest.raises(StoreError, match=r"x\.db: whoever was making this database has given up meanwhile"):
+    with second, pytest.raises(StoreError, match=r"x\.db: the file was removed or replaced while it was in use"):
         creation.create(second, "c", ["a"], settings)
     assert os.listdir(tmp_path) == []
 

@@ -277,6 +277,22 @@ def test_a_bad_option_is_refused_before_anything_is_measured(options: Any, messa
     assert campaign.status().left == 30
 
 
+def test_more_jobs_than_the_system_has_threads_for_are_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = itertools.count()
+    start = threading.Thread.start
+
+    def limited(thread: threading.Thread) -> None:
+        if next(threads) >= 2:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    campaign = made()
+    with pytest.raises(MeasurementError, match=r"^the system cannot do 3 measurements at a time; give fewer jobs$"):
+        campaign.run(lambda pull: 1, jobs=3)
+    assert campaign.status().in_flight == 0
+
+
 @pytest.mark.usefixtures("default_signals")
 def test_stopping_ends_running_commands_and_those_about_to_start(tmp_path: Path) -> None:
     campaign = made(100)

@@ -1,8 +1,10 @@
 """Campaigns in an SQLite file."""
 
+import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, one
 from cutline.campaign import Campaign, campaigns, delete
-from cutline.campaign.database import arms_and_pulls, counters
+from cutline.campaign.database import arms_and_pulls, counters, engines
 from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.operations import asking, creation, deciding, observing, telling
 from cutline.errors import InvalidInputError, NotFoundError, StoreError
@@ -84,6 +86,35 @@ def test_a_file_that_is_no_database_is_refused_and_stays(path: Path) -> None:
         with pytest.raises(StoreError, match=r"campaigns\.db: file is not a database"):
             use()
     assert path.read_text() == "arm,reward\n" * 1000
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_somebody_has_removed_takes_no_more_results(path: Path, replaced: bool) -> None:
+    with Campaign.create(path, "c", *TERMS) as campaign:
+        pull = one(campaign)
+        path.unlink()
+        if replaced:
+            Campaign.create(path, "c", *TERMS).close()
+        for use in (lambda: campaign.tell(pull, 1), campaign.ask, lambda: campaign.observe("a", 1)):
+            with pytest.raises(
+                StoreError, match=r"campaigns\.db: the file was removed or replaced while it was in use"
+            ):
+                use()
+    if replaced:
+        assert [(status.spent, status.in_flight) for status in campaigns(path)] == [(0, 0)]
+
+
+def test_a_database_that_somebody_holds_is_an_error_in_one_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "PATIENCE", 0.4)
+    with Campaign.create(path, "c", *TERMS) as campaign, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        pull = one(campaign)
+        other.execute("BEGIN IMMEDIATE")
+        assert campaign.status().in_flight == 1
+        with pytest.raises(StoreError) as caught:
+            campaign.tell(pull, 1)
+        assert str(caught.value) == f"{path}: database is locked: others were at work on it for 0 s; try again"
+        other.execute("ROLLBACK")
+        assert campaign.tell(pull, 1)
 
 
 def test_a_full_disk_is_an_error_and_leaves_the_database_as_before(path: Path) -> None:

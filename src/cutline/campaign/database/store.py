@@ -118,8 +118,8 @@ class Store:
             except StoreError:
                 self._require_file()  # else that is the reason
                 raise
+            self._require_file()
             if not self._has_tables:
-                self._require_file()
                 if self._database.file is not None:
                     self.engine.dispose()  # the next connection finds the tables, and sets WAL mode
                 self._has_tables = True
@@ -189,10 +189,10 @@ class Store:
         migrations.upgrade(connection, self.label)
 
     def _require_file(self) -> None:
-        """Raise StoreError if the file was removed before its tables were made: what is written there, nobody finds."""
+        """Raise StoreError if what was written to an SQLite file cannot be found at its path."""
         file = self._database.file
-        if file is not None and not self._has_tables and not file.is_the_same():
-            raise StoreError(f"{self.label}: whoever was making this database has given up meanwhile; try again")
+        if file is not None and not file.is_the_same():
+            raise StoreError(f"{self.label}: the file was removed or replaced while it was in use; begin anew")
 
 
 def _version(connection: Connection) -> str | None:

@@ -161,9 +161,9 @@ class _Run:
         pulls = self._campaign.ask(free, lease=self._lease, without=self._report.set_aside)
         self._running |= {pull.id: pull for pull in pulls}
         started = [threading.Thread(target=self._measure_one, args=(pull,), daemon=True) for pull in pulls]
-        for thread in started:
-            thread.start()
         self._threads = [*filter(threading.Thread.is_alive, self._threads), *started]
+        for thread in started:
+            _start(thread, self._jobs)
         if self._running:
             self._waiting = False
             return True
@@ -260,6 +260,13 @@ class _Run:
         while any(thread.is_alive() for thread in self._threads):
             command.stop(signal.SIGTERM if time.monotonic() - started < GRACE else signal.SIGKILL)
             time.sleep(0.02)
+
+
+def _start(thread: threading.Thread, jobs: int) -> None:
+    try:
+        thread.start()
+    except RuntimeError:
+        raise MeasurementError(f"the system cannot do {jobs:,} measurements at a time; give fewer jobs") from None
 
 
 @contextmanager
