@@ -39,7 +39,8 @@ def test_the_ends_are_where_the_martingale_is_one_in_delta_to_40_digits() -> Non
         (9, 2.25),
     ]
     for confidence in (0.5, 0.95, 0.999):
-        low, high = interval(*np.array(records).T, confidence)
+        pulls, totals = np.array(records).T
+        low, high = interval(pulls, totals, confidence)
         with mpmath.workdps(40):
             for (n, total), ends in zip(records, zip(low, high, strict=True), strict=True):
                 wins = mpmath.beta(total + 0.5, n - total + 0.5) / mpmath.beta(0.5, 0.5)

@@ -1,0 +1,110 @@
+"""What many arms tell about each other: a prior of their means, learnt from all records.
+
+A prior has a density on (0, 1), constant on each cell of a grid, and points of mass at 0 and 1, since suites and evals
+have arms that never or always succeed. It is learnt in two steps. First a Beta distribution with the two points, by the
+likelihood of all records; the likelihood does not depend on why an arm was pulled as often as it was, so no rule of
+asking does harm. Then the masses of all cells, by EM, under a Dirichlet prior that is centred on the first fit and
+weighs as much as ``_CENTRE`` arms: where many arms show a shape that no Beta has, the prior takes it on.
+
+The first fit has a prior itself, with the flat Beta(1, 1) in its middle, so that few arms say little.
+A reward between 0 and 1 counts as that part of a success and the rest of a failure.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+from scipy.special import betainc, betaln, expit, softmax
+
+from cutline.beliefs.intervals import Floats
+
+_CELLS = 120
+_CENTRE = 30.0  # arms
+_STEPS = 60
+_STARTS = (0.0, 0.7), (2.0, -0.5), (-2.0, -0.5)  # logit of the mean, ln(a + b)
+_SPREAD_OF_MEAN, _SPREAD_OF_SIZE = 3.0, 2.0  # standard deviations of the logit of the mean and of ln(a + b)
+_FLAT_SIZE = np.log(2.0)  # ln(a + b) of Beta(1, 1)
+_POINT = 0.02  # arms that stand for each point before there is any
+_FURTHEST = 12.0
+
+_EDGES: Floats = np.sin(0.5 * np.pi * np.arange(_CELLS + 1) / _CELLS) ** 2  # as close as standard errors are small
+_WIDTHS: Floats = np.diff(_EDGES)
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A prior of an arm's mean: ``masses``, shape (cells + 2,), of the cells, of the point 0 and of the point 1."""
+
+    masses: Floats
+
+    @classmethod
+    def beta(cls, a: float, b: float) -> "Prior":
+        """Return Beta(a, b), for a, b > 0, cell by cell."""
+        return cls(np.append(np.diff(betainc(a, b, _EDGES)), [0.0, 0.0]))
+
+    @classmethod
+    def learn(cls, pulls: ArrayLike, totals: ArrayLike, arms: ArrayLike) -> "Prior":
+        """Return the prior that is learnt from records: ``arms`` of them, arrays (R,), have these pulls and totals."""
+        n, total, count = (np.asarray(item, np.float64) for item in (pulls, totals, arms))
+        centre = _centre(n, total, count)
+        masses = centre
+        likelihood = _likelihoods(n, total)
+        for _ in range(_STEPS):
+            shares = likelihood * masses
+            shares /= shares.sum(axis=1, keepdims=True)
+            masses = (count @ shares + _CENTRE * centre) / (count.sum() + _CENTRE)
+        return cls(masses)
+
+    def above(self, pulls: ArrayLike, totals: ArrayLike, threshold: float) -> Floats:
+        """Return the probability that the mean of an arm with such a record is above the threshold, in (0, 1).
+
+        ``pulls`` n >= 0 and ``totals`` from 0 to n have shape (R,), as has the result. A point on (0, 1) has no mass.
+        """
+        n, total = np.asarray(pulls, np.float64), np.asarray(totals, np.float64)
+        shares: Floats = (_likelihoods(n, total, threshold) @ self.masses) / (_likelihoods(n, total) @ self.masses)
+        return shares
+
+    def log_likelihood(self, pulls: ArrayLike, totals: ArrayLike) -> Floats:
+        """Return ln of the probability of the rewards of each record in their order, shape (R,)."""
+        n, total = np.asarray(pulls, np.float64), np.asarray(totals, np.float64)
+        unit: Floats = betaln(total + 1.0, n - total + 1.0)
+        return unit + np.log(_likelihoods(n, total) @ self.masses)
+
+
+def _likelihoods(n: Floats, total: Floats, above: float = 0.0) -> Floats:
+    """Return the likelihood of each record, shape (R,), at each cell and point: (R, cells + 2).
+
+    In units of B(total + 1, n - total + 1), which keeps them from underflow: at a cell the mean over it of the density
+    of Beta(total + 1, n - total + 1); at a point n + 1 if all rewards were like it, else 0. Only of means that are
+    ``above``.
+    """
+    edges = np.maximum(_EDGES, above)
+    cells = np.diff(betainc(total[:, None] + 1.0, (n - total)[:, None] + 1.0, edges)) / _WIDTHS
+    at_0 = np.where((total == 0.0) & (above <= 0.0), n + 1.0, 0.0)
+    at_1 = np.where(total == n, n + 1.0, 0.0)
+    return np.column_stack([cells, at_0, at_1])
+
+
+def _centre(n: Floats, total: Floats, count: Floats) -> Floats:
+    """Return the masses of the Beta distribution with points at 0 and 1 that is most probable given all records."""
+    none, all_of_them = total == 0.0, total == n
+
+    def unlikely(x: Floats) -> float:
+        a, b, weights = _unpack(x)
+        fit = weights[0] * np.exp(betaln(a + total, b + n - total) - betaln(a, b))
+        fit += weights[1] * none + weights[2] * all_of_them
+        prior = 0.5 * (x[0] / _SPREAD_OF_MEAN) ** 2 + 0.5 * ((x[1] - _FLAT_SIZE) / _SPREAD_OF_SIZE) ** 2
+        prior -= np.log(weights) @ [1.0, _POINT, _POINT]
+        return float(prior - count @ np.log(fit + 1e-300))
+
+    bounds = [(-_FURTHEST, _FURTHEST)] * 4
+    fits = [minimize(unlikely, [*start, -3.0, -3.0], method="L-BFGS-B", bounds=bounds) for start in _STARTS]
+    a, b, weights = _unpack(min(fits, key=lambda fit: fit.fun).x)
+    return np.append(weights[0] * np.diff(betainc(a, b, _EDGES)), weights[1:])
+
+
+def _unpack(x: Floats) -> tuple[float, float, Floats]:
+    """Return a, b and the weights of the Beta and of the points 0 and 1."""
+    mean, size = expit(x[0]), np.exp(x[1])
+    return mean * size, (1.0 - mean) * size, softmax([0.0, x[2], x[3]])
