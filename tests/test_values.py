@@ -29,7 +29,7 @@ from cutline.policies import available
 from cutline.policies.lsa import LSA
 from cutline.problem import Problem
 from cutline.recorded import readers
-from cutline.recorded.observations import Counts, Observations, Pilot, RecordedLabel
+from cutline.recorded.observations import Counts, Observations, Pilot, RecordedLabel, TaskTotals
 from cutline.recorded.result import Replay
 from cutline.simulation.curves import RegretCurves
 from cutline.simulation.statistics import Comparison
@@ -52,7 +52,7 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     Comparison: lambda: Comparison(0.5, 0.1, 5.0, 4.5, 1e-5, -5.0, 10),
     Counts: lambda: Counts("c.csv", ("a",), np.array([1]), np.array([2])),
     Decision: lambda: Decision("pear", {"n": 1}, 2, 1, 0.5, True, 0.25, 1.0, 0.0, 1.0),
-    Imported: lambda: Imported("main", 3, 2, True),
+    Imported: lambda: Imported("main", 3, 2, None, 1),
     Observation: lambda: Observation("pear", 0.5, "ann", "key"),
     Observations: lambda: OBSERVATIONS,
     Pilot: lambda: Pilot("p.csv", ("a",), np.array([2]), np.array([0.5]), ("line 2",)),
@@ -69,6 +69,7 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     RunReport: lambda: RunReport(3, 1, 0, ["plum"], Reason.BUDGET_SPENT),
     Settings: lambda: SETTINGS,
     Status: lambda: Status("main", SETTINGS, 2, 3, 1, 6, 0, 0.5, None),
+    TaskTotals: lambda: TaskTotals("pear", 2, 3, 5),
     **{policy: policy for policy in available()},
     **{
         error: lambda error=error: error("what", "and why")  # type: ignore[misc]

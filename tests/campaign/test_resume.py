@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cutline.campaign import Campaign
-from cutline.campaign.resume import label, open_one, resume, the_one
+from cutline.campaign.resume import find, label, open_one, resume, the_one
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 
 SETTINGS: dict[str, Any] = {"threshold": 0.5, "budget": 5, "policy": None, "seed": None}
@@ -37,15 +37,15 @@ def test_without_a_name_it_is_the_only_one_whatever_it_is_called(url: Path) -> N
         open_one(url)
 
 
-def test_what_differs_is_an_error_and_other_arms_are_one_unless_they_may_differ(url: Path) -> None:
+def test_what_differs_is_an_error_and_other_arms_are_one(url: Path) -> None:
     Campaign.create(url, "main", ["a"], 0.5, "LSA", 5).close()
     with pytest.raises(ConflictError, match="campaign 'main': budget is 5, not 6"):
         resume(url, None, None, {"budget": 6})
     with pytest.raises(ConflictError, match="campaign 'main': arms: 'b' is new"):
         resume(url, None, ["a", "b"], SETTINGS)
-    campaign, made = resume(url, None, ["a", "b"], SETTINGS, same_arms=False)
-    assert not made
-    campaign.close()
+    found = find(url, None, None, SETTINGS)
+    assert isinstance(found, Campaign)
+    found.close()
 
 
 def test_who_is_overtaken_while_making_a_campaign_opens_the_one_that_was_made(

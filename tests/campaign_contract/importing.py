@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from campaign_contract.campaigns import STRANGE_IDS, SharedCampaignTests, one
-from cutline.campaign import Campaign, campaigns
+from cutline.campaign import Campaign, campaigns, delete
 from cutline.campaign.files.exporting import RESULT_COLUMNS, result_rows, write_csv, write_jsonl
-from cutline.campaign.files.importing import Imported, import_recorded
+from cutline.campaign.files.importing import Imported, import_file
+from cutline.campaign.operations import building, joining
 from cutline.errors import ConflictError, NotFoundError, StoreError
-from cutline.recorded.readers import read_recorded
-from ledger import audit, dump
+from ledger import audit, dump, rows
 
 NEW: dict[str, Any] = {"threshold": 0.5, "budget": 100}
 
@@ -28,10 +29,10 @@ class Importing(SharedCampaignTests):
 
     def test_the_same_file_again_is_no_news(self, url: str, labels: Path) -> None:
         count = len(STRANGE_IDS)
-        assert import_recorded(url, None, read_recorded(labels), settings=NEW) == Imported("main", count, count, True)
+        assert import_file(url, None, labels, settings=NEW) == Imported("main", count, count, count)
         with Campaign.open(url, "main") as campaign:
             before = dump(campaign)
-            assert import_recorded(url, None, read_recorded(labels)) == Imported("main", count, 0, False)
+            assert import_file(url, None, labels) == Imported("main", count, 0, None)
             assert dump(campaign) == before
             audit(campaign)
             assert [(item.arm, item.worker, item.reward) for item in campaign.results()] == [
@@ -52,7 +53,7 @@ class Importing(SharedCampaignTests):
                 else:
                     write_jsonl(result_rows(campaign), file)
             before = dump(campaign)
-            assert import_recorded(url, "c", read_recorded(path)) == Imported("c", 9, 0, False)
+            assert import_file(url, "c", path) == Imported("c", 9, 0, None)
             assert dump(campaign) == before
 
     def test_a_row_that_does_not_fit_changes_nothing(self, url: str, made: Campaign, tmp_path: Path) -> None:
@@ -62,20 +63,101 @@ class Importing(SharedCampaignTests):
         for last, error in (("arm 1,0,k", ConflictError), ("arm 0,0,k", ConflictError), ("arm 20,1,l", NotFoundError)):
             path.write_text(f"task,label,key\narm 3,1,new\n{last}\n")
             with pytest.raises(error):
-                import_recorded(url, "flaky", read_recorded(path))
+                import_file(url, "flaky", path)
             assert dump(made) == before
 
-    @pytest.mark.parametrize("used", [False, True])
-    def test_a_campaign_that_was_made_for_results_that_fail_stays_only_if_somebody_uses_it(
-        self, url: str, labels: Path, monkeypatch: pytest.MonkeyPatch, used: bool
+    def test_an_import_that_fails_in_the_middle_leaves_no_campaign_and_nothing_of_one(
+        self, url: str, made: Campaign, labels: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def fail(campaign: Campaign, rows: object) -> int:
-            if used:
-                with Campaign.open(url, "main") as other:
-                    other.tell(one(other), 1)
+        def fail(*_: object) -> int:
+            assert rows(made, "SELECT count(*) FROM cutline_arms") == [(20 + len(STRANGE_IDS),)]
+            assert [status.name for status in campaigns(url)] == ["flaky"]
             raise StoreError("the disk is full")
 
-        monkeypatch.setattr(Campaign, "observe_many", fail)
+        monkeypatch.setattr(joining, "record_observed", fail)
         with pytest.raises(StoreError, match="the disk is full"):
-            import_recorded(url, None, read_recorded(labels), settings=NEW)
-        assert [(status.name, status.spent) for status in campaigns(url)] == ([("main", 1)] if used else [])
+            import_file(url, "new", labels, settings=NEW)
+        assert self.everything(made) == [(1, 20, 0)]
+
+    def test_what_a_killed_import_leaves_nobody_sees_and_the_next_one_deletes(
+        self, url: str, made: Campaign, labels: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with monkeypatch.context() as killed:
+            killed.setattr(building, "_drop", lambda *_: None)  # as if there had been no time for it
+            killed.setattr(joining, "record_observed", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                import_file(url, "new", labels, settings=NEW)
+        assert [status.name for status in campaigns(url)] == ["flaky"]
+        with pytest.raises(NotFoundError, match="no campaign is called 'new'; there are 'flaky'"):
+            Campaign.open(url, "new")
+        count = len(STRANGE_IDS)
+        import_file(url, "new", labels, settings=NEW)  # that builder may still be alive
+        assert self.everything(made) == [(3, 20 + 2 * count, count)]
+        monkeypatch.setattr(building, "_PATIENCE", 0.0)
+        delete(url, "new")
+        long_ago = text("UPDATE cutline_campaigns SET unfinished_until = 1 WHERE unfinished_until > 0")
+        made._store.write(lambda connection: connection.execute(long_ago))
+        import_file(url, "new", labels, settings=NEW)
+        assert self.everything(made) == [(2, 20 + count, count)]
+
+    def test_others_go_on_while_an_import_makes_a_campaign_and_see_it_when_it_is_whole(
+        self, url: str, made: Campaign, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "labels.csv"
+        path.write_text("task,worker,label\n" + "".join(f"{i % 30},{i},{i % 2}\n" for i in range(3 * joining.CHUNK)))
+        seen = []
+
+        def meanwhile(amount: int) -> None:
+            assert made.tell(one(made), 1)
+            seen.append([status.name for status in campaigns(url)])
+
+        done = import_file(url, "large", path, settings=NEW, progress=meanwhile)
+        assert done == Imported("large", 3 * joining.CHUNK, 3 * joining.CHUNK, 30)
+        assert seen == [["flaky"]] * 3
+        with Campaign.open(url, "large") as campaign:
+            audit(campaign)
+            assert campaign.status().observed == 3 * joining.CHUNK
+            assert import_file(url, "large", path, progress=False) == Imported("large", 3 * joining.CHUNK, 0, None)
+
+    def test_who_is_overtaken_while_making_a_campaign_joins_the_one_that_was_made(
+        self, url: str, made: Campaign, labels: Path
+    ) -> None:
+        count = len(STRANGE_IDS)
+
+        def overtake(amount: int) -> None:
+            if "new" not in [status.name for status in campaigns(url)]:
+                import_file(url, "new", labels, settings=NEW, progress=False)
+
+        assert import_file(url, "new", labels, settings=NEW, progress=overtake) == Imported("new", count, 0, None)
+        assert self.everything(made) == [(2, 20 + count, count)]
+
+    def test_totals_grow_or_are_replaced(self, url: str, tmp_path: Path) -> None:
+        path = tmp_path / "totals.csv"
+        for totals, replace, outcome, record in (
+            ("a,5,10\nb,1,1", False, Imported("main", 11, 11, 2), (10, 0.5)),
+            ("a,5,10\nb,1,1", True, Imported("main", 11, 0, None), (10, 0.5)),
+            ("a,6,12", False, Imported("main", 12, 2, None), (12, 0.5)),
+            ("a,7,12", False, "line 2: task 'a' has 5 no and had more", (12, 0.5)),
+            ("a,1,1", False, "had more", (12, 0.5)),
+            ("a,7,8", True, Imported("main", 8, 1, None, 5), (8, 0.875)),
+            ("a,7,10", False, Imported("main", 10, 2, None), (10, 0.7)),
+        ):
+            path.write_text(f"task,yes,n\n{totals}\n")
+            if isinstance(outcome, Imported):
+                assert import_file(url, None, path, settings=NEW, replace=replace) == outcome
+            else:
+                with pytest.raises(ConflictError, match=outcome):
+                    import_file(url, None, path, settings=NEW, replace=replace)
+            with Campaign.open(url, "main") as campaign:
+                audit(campaign)
+                decision = campaign.decisions()[0]
+                assert (decision.pulls, decision.mean) == record
+                assert campaign.status().observed == record[0] + 1
+
+    def everything(self, campaign: Campaign) -> list[tuple[Any, ...]]:
+        """How many campaigns, arms and pulls the database holds."""
+        return rows(
+            campaign,
+            "SELECT (SELECT count(*) FROM cutline_campaigns), (SELECT count(*) FROM cutline_arms), "
+            "(SELECT count(*) FROM cutline_pulls)",
+        )

@@ -31,37 +31,60 @@ def open_one(url: Url, name: str | None = None) -> Campaign:
 
 
 def resume(
-    url: Url | None,
-    name: str | None,
-    arms: Sequence[str] | None,
-    settings: dict[str, Any],
-    *,
-    same_arms: bool = True,
+    url: Url | None, name: str | None, arms: Sequence[str] | None, settings: dict[str, Any]
 ) -> tuple[Campaign, bool]:
     """Return the campaign of that name, made now if there is none, and whether it was made.
 
     Without a name it is the only one there is, or a new one called main; without a url it is new, in memory.
     ``arms`` (None: whatever it has) and ``settings`` (of ``Campaign.create``; those that are None are not given)
-    are held against what is stored (``same_arms`` False: but for the arms), and are what a new one is made with: that
-    needs arms, threshold and budget, its policy is LSA unless given.
+    are held against what is stored, and are what a new one is made with: that needs arms, threshold and budget, its
+    policy is LSA unless given.
     Raises ConflictError that names what differs, NotFoundError if there is none and something to make it is missing,
     and what ``Campaign.create`` raises.
     """
-    required = arms if same_arms else None
-    given = {key: value for key, value in settings.items() if value is not None}
-    if url is not None:
-        try:
-            return Campaign.open(url, name or the_one(url), arms=required, **given), False
-        except NotFoundError as error:
-            missing = error
-    else:
-        missing = NotFoundError("without a database there is no campaign yet")
-    lacking = [what for what in ("threshold", "budget") if what not in given]
-    if arms is None or lacking:
-        lacking = ["arms", *lacking] if arms is None else lacking
-        raise NotFoundError(f"{missing}; to make one, give {' and '.join(lacking)}")
+    found = find(url, name, arms, settings)
+    if isinstance(found, Campaign):
+        return found, False
+    if arms is None:
+        raise _lacking(found, ["arms", *_missing(settings)])
+    terms = terms_of_new(found, settings)
     try:
-        return Campaign.create(url, name or DEFAULT_NAME, arms, **{"policy": "LSA"} | given), True
+        return Campaign.create(url, name or DEFAULT_NAME, arms, **terms), True
     except ConflictError:  # somebody else was faster
-        assert url is not None
-        return Campaign.open(url, name or DEFAULT_NAME, arms=required, **given), False
+        if url is None:
+            raise
+        return Campaign.open(url, name or DEFAULT_NAME, arms=arms, **_given(settings)), False
+
+
+def find(
+    url: Url | None, name: str | None, arms: Sequence[str] | None, settings: dict[str, Any]
+) -> Campaign | NotFoundError:
+    """Return the one that ``resume`` would open, or why there is none; raise what it raises if that one differs."""
+    if url is None:
+        return NotFoundError("without a database there is no campaign yet")
+    try:
+        return Campaign.open(url, name or the_one(url), arms=arms, **_given(settings))
+    except NotFoundError as error:
+        return error
+
+
+def terms_of_new(found: NotFoundError, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a campaign to be made; raise NotFoundError, with why it is needed, if one is missing."""
+    if _missing(settings):
+        raise _lacking(found, _missing(settings))
+    return {"policy": "LSA"} | _given(settings)
+
+
+def _given(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that are not None."""
+    return {key: value for key, value in settings.items() if value is not None}
+
+
+def _missing(settings: dict[str, Any]) -> list[str]:
+    """Return the settings that a new campaign needs and that are not given."""
+    return [name for name in ("threshold", "budget") if settings.get(name) is None]
+
+
+def _lacking(found: NotFoundError, what: Sequence[str]) -> NotFoundError:
+    """The error to raise if there is no campaign and something is missing to make it."""
+    return NotFoundError(f"{found}; to make one, give {' and '.join(what)}")

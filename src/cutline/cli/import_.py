@@ -15,9 +15,12 @@ from cutline.cli._tables import counted
 @name_option
 @label_options
 @click.option(
-    "--source",
-    metavar="NAME",
-    help="Name for rows without key and worker; default: the file's.",
+    "--source", metavar="NAME", help="Name for rows without key and worker; default: the file's, where it has one."
+)
+@click.option(
+    "--replace",
+    is_flag=True,
+    help="Of its tasks the file counts instead of what its source said before, other labels instead of those there.",
 )
 @settings_options
 @done_option
@@ -26,6 +29,7 @@ def command(
     db: str,
     name: str | None,
     source: str | None,
+    replace: bool,
     form: str,
     **options: Any,
 ) -> None:
@@ -35,22 +39,29 @@ def command(
     not, - for standard input). All of it is imported or nothing. A campaign that is not there yet is made, with the
     tasks as arms, from --threshold and --budget.
 
-    A row that is there already is no news: it is known by its key; else by its task and worker; else (no worker, or a
-    campaign made with --repeat-workers) by its place among the rows of its task in a file of that name.
+    A row that is there already is no news: it is known by its key; else by its task and worker, also if the worker was
+    asked and told; else (no worker, or a campaign made with --repeat-workers) by its place among the rows of its task
+    in a file of that name. Rows may be added at the end, and totals may grow; anything else needs --replace.
 
     \b
     Examples:
       cutline import labels.csv --db labels.db --threshold 0.5 --budget 4000
       cutline import more.jsonl.gz --db labels.db --label-col answer --positive yes
     """
-    from cutline.campaign.files.importing import import_recorded
-    from cutline.recorded.readers import read_recorded
+    from cutline.campaign.files.importing import import_file
 
-    recorded = read_recorded(file, remark=say, **label_reading(options))
-    done = import_recorded(db, name, recorded, source=source, settings=settings(options))
+    reading: Any = {"remark": say, **label_reading(options)}
+    done = import_file(db, name, file, reading=reading, source=source, replace=replace, settings=settings(options))
     known = done.rows - done.new
     found = counted(done.new, "new result") if done.new else "nothing new"
     there = "" if known == 0 else f"; {known:,} {'was' if known == 1 else 'were'} there already"
-    made = f", made with {counted(len(recorded.tasks), 'arm')}" if done.created else ""
-    row = {"campaign": done.name, "created": done.created, "new": done.new, "known": known}
-    say_done(f"campaign {done.name!r}{made}: {found}{there}", row, form)
+    gone = "" if done.withdrawn == 0 else f"; {counted(done.withdrawn, 'earlier result')} withdrawn"
+    made = "" if done.arms is None else f", made with {counted(done.arms, 'arm')}"
+    row = {
+        "campaign": done.name,
+        "created": done.arms is not None,
+        "new": done.new,
+        "known": known,
+        "withdrawn": done.withdrawn,
+    }
+    say_done(f"campaign {done.name!r}{made}: {found}{there}{gone}", row, form)

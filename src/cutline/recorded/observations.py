@@ -20,6 +20,15 @@ class RecordedLabel(NamedTuple):
     key: str | None = None
 
 
+class TaskTotals(NamedTuple):
+    """The totals of one task: of ``n`` labels ``yes`` were 1, says this line."""
+
+    task: str
+    yes: int
+    n: int
+    line: int
+
+
 @dataclass(frozen=True, eq=False)
 class Observations:
     """N recorded labels of K tasks, in the order of the file.

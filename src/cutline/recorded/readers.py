@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cutline.errors import InvalidInputError
 from cutline.recorded.labels import LabelWords, Reading, is_number, to_number
-from cutline.recorded.observations import Counts, Observations, Pilot, RecordedLabel
+from cutline.recorded.observations import Counts, Observations, Pilot, RecordedLabel, TaskTotals
 from cutline.recorded.rows import Column, StrPath, Table, open_table
 from cutline.text import quoted
 
@@ -62,13 +62,18 @@ def read_recorded(path: StrPath, **reading: Unpack[Reading]) -> Observations | C
     Takes and raises the same as ``read_observations`` and ``read_counts``.
     """
     with open_table(path) as table:
-        header = {name.strip().lower() for name in table.header}
-        totals = {"yes", "n"} <= header and not header.intersection(_LABEL)
-        if reading.get("label_col") is not None or not totals:
-            return _collect(table, reading)
-        if _words(reading):
-            raise InvalidInputError(f"{table.name} has totals, columns yes and n, so no label can be one of the words")
-        return _collect_counts(table, reading.get("task_col"))
+        return (
+            _collect_counts(table, reading.get("task_col")) if _has_totals(table, reading) else _collect(table, reading)
+        )
+
+
+def iter_recorded(path: StrPath, **reading: Unpack[Reading]) -> Iterator[RecordedLabel] | Iterator[TaskTotals]:
+    """Yield what ``read_recorded`` returns row by row, in constant memory: a task may come twice among totals."""
+    with open_table(path) as table:
+        if _has_totals(table, reading):
+            yield from _totals(table, reading.get("task_col"))
+        else:
+            yield from _observations(table, reading)
 
 
 def read_counts(path: StrPath, *, task_col: str | None = None) -> Counts:
@@ -148,6 +153,15 @@ def read_means(path: StrPath, *, column: str | None = None) -> NDArray[np.float6
         return np.array([_mean(text, f"{table.name}, line {line}") for line, (text,) in rows])
 
 
+def _has_totals(table: Table, reading: Reading) -> bool:
+    """Whether a table holds totals: it has columns yes and n and no label."""
+    header = {name.strip().lower() for name in table.header}
+    totals = {"yes", "n"} <= header and not header.intersection(_LABEL) and reading.get("label_col") is None
+    if totals and _words(reading):
+        raise InvalidInputError(f"{table.name} has totals, columns yes and n, so no label can be one of the words")
+    return totals
+
+
 def _words(reading: Reading) -> LabelWords:
     return LabelWords(reading.get("positive"), reading.get("negative"), reading.get("skip"))
 
@@ -198,14 +212,19 @@ def _collect(table: Table, reading: Reading) -> Observations:
 
 def _collect_counts(table: Table, task_col: str | None) -> Counts:
     rows: dict[str, tuple[int, int]] = {}
+    for task, yes, n, line in _totals(table, task_col):
+        _add(rows, task, (yes, n), f"{table.name}, line {line}")
+    totals = np.array(list(rows.values()), dtype=np.int64)
+    return Counts(table.name, tuple(rows), totals[:, 0].copy(), totals[:, 1].copy())
+
+
+def _totals(table: Table, task_col: str | None) -> Iterator[TaskTotals]:
     for line, (task, yes_text, n_text) in table.fields([Column("task", _TASK, task_col), _YES, _N]):
         where = f"{table.name}, line {line}"
         yes, n = _whole(yes_text, "yes", where), _whole(n_text, "n", where)
         if n < 1 or yes > n:
             raise InvalidInputError(f"{where}: {yes} yes of {n} labels; n must be at least 1, and yes at most n")
-        _add(rows, _id(task, "task", where), (yes, n), where)
-    totals = np.array(list(rows.values()), dtype=np.int64)
-    return Counts(table.name, tuple(rows), totals[:, 0].copy(), totals[:, 1].copy())
+        yield TaskTotals(_id(task, "task", where), yes, n, line)
 
 
 def _add(rows: dict[str, T], name: str, value: T, where: str) -> None:

@@ -103,7 +103,7 @@ def read_identities(store: Store) -> list[Identity]:
 
 
 def _rows(store: Store, *conditions: Any) -> list[Mapping[str, Any]]:
-    query = select(campaigns).where(*conditions)
+    query = select(campaigns).where(campaigns.c.unfinished_until.is_(None), *conditions)
     return store.read(lambda connection: [dict(row) for row in connection.execute(query).mappings()])
 
 

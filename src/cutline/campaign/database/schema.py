@@ -35,8 +35,9 @@ VERSION_TABLE = "cutline_version"
 STRIDE = 2**40
 """No campaign comes to have more pulls than that."""
 
-LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED = range(5)
-"""The states of a pull. One whose lease has ended is EXPIRED from the next ask on."""
+LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED, WITHDRAWN = range(6)
+"""The states of a pull. One whose lease has ended is EXPIRED from the next ask on; WITHDRAWN is a result from elsewhere
+that an import has replaced."""
 
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")  # INTEGER is what makes it SQLite's own row number
 
@@ -63,6 +64,7 @@ campaigns = Table(
     Column("target_errors", Double),
     Column("arms", BigInteger, nullable=False),
     *(Column(name, BigInteger, nullable=False) for name in COUNTERS),
+    Column("unfinished_until", Double),  # null but while an import makes the campaign; then nobody else sees it
     sqlite_autoincrement=True,  # the id of a deleted campaign must not come back while somebody still holds it
 )
 
@@ -73,6 +75,14 @@ clock = Table(
     Column("boot", Text, nullable=False),
     Column("began", Double, nullable=False),
     Column("latest", Double, nullable=False),
+)
+
+sources = Table(
+    "cutline_sources",  # files whose rows are known by their place in them, as the name of the file and its path
+    metadata,
+    Column("name_digest", LargeBinary, primary_key=True),
+    Column("campaign_id", Integer, nullable=False),
+    Column("path", Text, nullable=False),
 )
 
 arms = Table(

@@ -1,135 +1,196 @@
 """Recorded labels join a campaign, each once, however often they are imported.
 
 What identifies a result: its key, where the file has a column of that name, as exports do. Else its task and worker,
-since a worker answers a task once. Where workers are unknown, or the campaign lets them answer again, it is the place
-among the rows of its task (and worker) in a file of that name: more rows at the end are new, the others are not.
+since a worker answers a task once. Where workers are unknown, or the campaign lets them answer again, it is the source,
+which is the name of the file or what the user calls it, and the place among the source's rows of its task (and worker):
+more rows at the end are new, the others are not. Of totals it is the source, the task, the label and a number.
 """
 
 import json
-from collections import Counter
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from cutline.campaign.campaign import Campaign, delete
+from cutline.campaign.arithmetic import to_units
+from cutline.campaign.campaign import Campaign
 from cutline.campaign.database.address import Url
+from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.store import Store
+from cutline.campaign.files.staging import StagedRow, Staging
+from cutline.campaign.operations.building import building
+from cutline.campaign.operations.joining import CHUNK, Batch, Source, build_with, held, join, news
 from cutline.campaign.results import Observation
-from cutline.campaign.resume import resume
-from cutline.errors import InvalidInputError, NotFoundError, OutOfMemoryError
-from cutline.memory import available_memory
-from cutline.recorded.observations import Counts, Observations
+from cutline.campaign.resume import DEFAULT_NAME, find, terms_of_new
+from cutline.campaign.settings import Settings
+from cutline.errors import ConflictError, InvalidInputError
+from cutline.progress import Progress, progress_bar
+from cutline.recorded.labels import Reading
+from cutline.recorded.readers import iter_recorded
 from cutline.text import quoted
 
-_BYTES = 800.0
-"""Memory that a label takes while it is imported."""
+MOST = 10**8
+"""A file of more results than that is taken for a mistake, such as totals of another unit."""
 
 
 @dataclass(frozen=True)
 class Imported:
     """What an import did: ``rows`` results were given, ``new`` of them joined the campaign ``name``.
 
-    ``created`` says that the campaign was made for them.
+    ``arms`` is how many it was made with, None if it was there. ``withdrawn`` results of the source count no more.
     """
 
     name: str
     rows: int
     new: int
-    created: bool
+    arms: int | None
+    withdrawn: int = 0
 
 
-def import_recorded(
+def import_file(
     url: Url,
     name: str | None,
-    recorded: Observations | Counts,
+    path: str | os.PathLike[str],
     *,
+    reading: Reading | None = None,
     source: str | None = None,
+    replace: bool = False,
     settings: dict[str, Any] | None = None,
+    progress: Progress | bool | None = None,
 ) -> Imported:
-    """Record labels of a file as results from elsewhere, all or none; the campaign is made where there is none.
+    """Record the labels of a file as results from elsewhere, all or none; the campaign is made where there is none.
 
-    ``recorded``: what ``read_recorded`` returns. The tasks become the arms of a new campaign, in the order of the file;
-    one that is there must have them already. ``source`` stands for the file's name in the identity of rows that need
-    it, see above. ``settings``: see ``resume``. Totals are so many results of 1 and then of 0.
-    Raises InvalidInputError with both lines for a worker's second label of a task unless workers repeat, and for rows
-    from standard input that need a source; OutOfMemoryError for totals beyond memory; NotFoundError for a task that is
-    no arm; ConflictError for a result that is there with another label; what ``resume`` raises. Then nothing is
-    imported.
+    ``path``: a file that ``read_recorded`` reads, or - for standard input; ``reading``: how it is written. The tasks
+    become the arms of a new campaign, in the order of the file; one that is there must have them already. ``source``
+    stands for the file's name in the identity of rows that need it, see above. ``replace``: of a task in the file, its
+    source's rows that are not in it count no more, and another label of a result from elsewhere replaces it.
+    ``settings``: see ``resume``. Totals are so many results of 1 and then of 0. The memory that it takes does not
+    depend on the file, and nobody else waits for it for long.
+
+    Raises InvalidInputError, with the line, for what cannot be read, for a worker's second label of a task unless
+    workers repeat, and for a file without a name of its own whose rows need a source; NotFoundError for a task that is
+    no arm; ConflictError for a result that is there with another label, and for a source that has fewer rows than
+    before or is another file; what ``resume`` raises. Then nothing is imported.
     """
-    arms = list(recorded.tasks)
-    campaign, created = resume(url, name, arms, settings or {}, same_arms=False)
-    with campaign:
-        try:
-            if isinstance(recorded, Counts):
-                rows = list(_from_counts(recorded, source))
-            else:
-                rows = list(_from_observations(recorded, source, campaign.settings.repeat_workers))
-            new = campaign.observe_many(rows)
-        except NotFoundError as error:
-            raise _no_arm(campaign, recorded) or error from None
-        except BaseException:
-            if created:
-                delete(url, campaign.name, only_unused=True)  # somebody may be at work on it already
-            raise
-        return Imported(campaign.name, len(rows), new, created)
+    shown = "standard input" if str(path) == "-" else str(path)
+    with Staging(shown) as staging:
+        staging.fill(iter_recorded(path, **(reading or {})))
+        if staging.results > MOST:
+            raise InvalidInputError(f"{shown}: {staging.results:,} labels, more than {MOST:,}; are its totals right?")
+        given = settings or {}
+        found = find(url, name, None, given)
+        if not isinstance(found, Campaign):
+            terms = terms_of_new(found, given)
+            try:
+                return _make(url, name or DEFAULT_NAME, staging, _Origin(path, source), Settings(**terms), progress)
+            except ConflictError:  # somebody else was faster
+                found = find(url, name or DEFAULT_NAME, None, given)
+                if not isinstance(found, Campaign):
+                    raise
+        with found as campaign:
+            return _join(campaign, staging, _Origin(path, source), replace, progress)
 
 
-def _from_observations(recorded: Observations, source: str | None, repeat: bool) -> Iterator[Observation]:
-    keys = recorded.keys or (None,) * len(recorded)
-    places: Counter[tuple[int, str | None]] = Counter()
-    answers: dict[tuple[int, str], tuple[int, float]] = {}
-    rows = zip(
-        recorded.task.tolist(), recorded.workers, recorded.labels.tolist(), recorded.lines.tolist(), keys, strict=True
-    )
-    for number, worker, label, line, key in rows:
-        task = recorded.tasks[number]
-        if key is None and worker is not None and not repeat:
-            first, answer = answers.setdefault((number, worker), (line, label))
-            if answer != label:
-                raise InvalidInputError(
-                    f"{recorded.source}, line {line}: worker {quoted(worker)} has another label of task "
-                    f"{quoted(task)} in line {first}; where workers may answer again, make the campaign with "
-                    "repeat_workers"
-                )
-            key = _key(task, worker)
-        elif key is None:
-            places[number, worker] += 1
-            key = _key(_source(recorded, source), task, worker, places[number, worker])
-        yield Observation(task, label, worker, key)
+class _Origin:
+    """Where rows come from: a file, or something that has no name that lasts."""
+
+    def __init__(self, path: str | os.PathLike[str], source: str | None) -> None:
+        self._path, self._source = str(path), source
+
+    def source(self) -> Source:
+        """Return the source of rows; raise InvalidInputError if it has no name."""
+        real = os.path.realpath(self._path)
+        is_file = self._path != "-" and os.path.isfile(real)
+        if self._source is not None:
+            return Source(self._source, real.removesuffix(".gz") if is_file else "", True)
+        if not is_file:
+            what = "standard input" if self._path == "-" else self._path
+            raise InvalidInputError(
+                f"rows from {what} that have neither key nor one worker each need a source: give --source, a name that "
+                "is the same when they come again"
+            )
+        return Source(Path(real).name.removesuffix(".gz"), real.removesuffix(".gz"), False)
 
 
-def _from_counts(recorded: Counts, source: str | None) -> Iterator[Observation]:
-    origin = _source(recorded, source)
-    count = float(recorded.n.sum(dtype=float))
-    if count * _BYTES > available_memory():
-        raise OutOfMemoryError(
-            f"{recorded.source}: its totals are {count:,.0f} labels, more than there is memory for "
-            f"({count * _BYTES / 1e9:,.1f} GB); are they right?"
-        )
-    for task, yes, n in zip(recorded.tasks, recorded.yes.tolist(), recorded.n.tolist(), strict=True):
-        for label, count in ((1, yes), (0, n - yes)):
-            for place in range(1, count + 1):
-                yield Observation(task, label, None, _key(origin, task, label, place))
+def _make(
+    url: Url, name: str, staging: Staging, origin: _Origin, settings: Settings, progress: Progress | bool | None
+) -> Imported:
+    source = origin.source() if staging.place(settings.repeat_workers) else None
+    rows = staging.results
+    with Store.connect(url, create=True) as store, progress_bar("importing", rows, progress) as advance:
+        with building(store, name, settings, staging.tasks()) as campaign:
+            batches = _batches(_results(staging, source), advance)
+            new = build_with(store, campaign, batches, source)
+        return Imported(name, rows, new, campaign.arms)
 
 
-def _source(recorded: Observations | Counts, source: str | None) -> str:
-    if source is None and recorded.source == "standard input":
-        raise InvalidInputError(
-            "rows from standard input that have neither key nor one worker each need a source: a name that is the same "
-            "when they come again"
-        )
-    return source if source is not None else PurePath(recorded.source).name.removesuffix(".gz")
+def _join(
+    campaign: Campaign, staging: Staging, origin: _Origin, replace: bool, progress: Progress | bool | None
+) -> Imported:
+    source = origin.source() if staging.place(campaign.settings.repeat_workers) else None
+    store, identity = campaign._store, campaign._identity
+    rows = staging.results
+    beyond = list(_beyond(store, identity, staging, source, replace)) if source is not None else []
+    with progress_bar("importing", rows, progress) as advance:
+        for batch in news(store, identity, _batches(_results(staging, source), advance), replace):
+            staging.keep(zip(*batch, strict=True))
+        new = join(store, identity, lambda: _batches(staging.kept()), source, replace, beyond)
+    return Imported(campaign.name, rows, new, None, len(beyond))
+
+
+def _results(staging: Staging, source: Source | None) -> Iterator[tuple[Observation, str]]:
+    """Yield the results of the file, their rewards in billionths, each with where it stands."""
+    for row in staging.rows():
+        where, reward = f"{staging.name}, line {row.line}: ", to_units(row.label)
+        for number in range(row.times):
+            yield Observation(row.task, reward, row.worker, _key_of(staging, row, source, number)), where
+
+
+def _key_of(staging: Staging, row: StagedRow, source: Source | None, number: int) -> str:
+    """Return the key of a row, or of the n-th result that totals stand for, from 0 on."""
+    if row.key is not None:
+        return row.key
+    if row.place is None or source is None:
+        return _key(row.task, row.worker)
+    return _key(source.name, row.task, int(row.label) if staging.totals else row.worker, row.place + number)
 
 
 def _key(*parts: str | int | None) -> str:
     return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
 
 
-def _no_arm(campaign: Campaign, recorded: Observations | Counts) -> NotFoundError | None:
-    """Return the error for the first task that is no arm, with its line where it is known."""
-    known = {item.arm for item in campaign.decisions()}
-    for number, task in enumerate(recorded.tasks):
-        if task not in known:
-            line = "" if isinstance(recorded, Counts) else f", line {recorded.lines[recorded.task == number][0]}"
-            return NotFoundError(f"{recorded.source}{line}: campaign {campaign.name!r} has no arm {quoted(task)}")
-    return None
+def _batches(results: Iterable[tuple[Observation, str]], advance: Progress | None = None) -> Iterator[Batch]:
+    every = iter(results)
+    while some := list(islice(every, CHUNK)):
+        yield Batch([observation for observation, _ in some], [where for _, where in some])
+        if advance is not None:
+            advance(len(some))
+
+
+def _beyond(store: Store, campaign: Identity, staging: Staging, source: Source, replace: bool) -> Iterator[str]:
+    """Yield the keys of the source's results that come after the file's; raise ConflictError unless ``replace``."""
+    ends = staging.ends()
+    while some := list(islice(ends, CHUNK)):
+        following = {_key_of(staging, row, source, row.times): row for row in some}
+        for key in held(store, campaign, list(following)):
+            row = following[key]
+            if not replace:
+                raise _fewer(staging, row, source)
+            number = row.times
+            while found := held(store, campaign, [_key_of(staging, row, source, number + i) for i in range(CHUNK)]):
+                yield from found
+                number += CHUNK
+
+
+def _fewer(staging: Staging, row: StagedRow, source: Source) -> ConflictError:
+    where = f"{staging.name}, line {row.line}: task {quoted(row.task)}"
+    if staging.totals:
+        what = f"has {row.times:,} {'yes' if row.label else 'no'} and had more"
+    else:
+        what = f"has {row.place:,} {'row' if row.place == 1 else 'rows'} and had more"
+    return ConflictError(
+        f"{where} {what} when {source.name} was imported before; --replace makes this file count instead, another "
+        "--source says that its rows are others"
+    )

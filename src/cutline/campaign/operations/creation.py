@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from cutline.campaign.checks import check_name, check_text
 from cutline.campaign.database.identity import Identity, read_identity
 from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.database.schema import COUNTERS, arms, campaigns, pulls
+from cutline.campaign.database.schema import COUNTERS, arms, campaigns, pulls, sources
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Payload
 from cutline.campaign.settings import Settings
@@ -33,43 +33,76 @@ _NEW_ARM = Prepared(insert(arms), tuple(column.name for column in arms.columns))
 
 def create(store: Store, name: str, given: Arms, settings: Settings) -> Identity:
     """Write a new campaign and return it; see Campaign.create."""
+    check_new(store, name, settings)
+
+    def work(connection: Connection) -> Identity:
+        filling = Filling(insert_campaign(connection, store, name, settings), checked_arms(given))
+        while filling.insert_some(connection):
+            pass
+        return filling.finish(connection)
+
+    return store.write(work)
+
+
+def check_new(store: Store, name: str, settings: Settings) -> None:
+    """Raise InvalidInputError for a name that no campaign can have, and for settings that could not be read again."""
     check_name(name)
     if not store.in_memory:
         settings.require_readable()
-    return store.write(lambda connection: _create(connection, store, name, given, settings))
 
 
-def _create(connection: Connection, store: Store, name: str, given: Arms, settings: Settings) -> Identity:
+def insert_campaign(connection: Connection, store: Store, name: str, settings: Settings) -> Identity:
+    """Insert the row of a new campaign; raise ConflictError if the name is taken."""
     row = {"name": name, "token": secrets.token_hex(4), **settings.columns(), "arms": 0, **dict.fromkeys(COUNTERS, 0)}
     try:
         key = connection.execute(insert(campaigns).values(row)).inserted_primary_key
     except IntegrityError:
-        raise ConflictError(f"{store.label}: there is a campaign {name!r} already") from None
+        raise taken(store, name) from None
     assert key is not None
-    campaign = Identity(key[0], name, str(row["token"]), settings, 0)
-    count = _fill(connection, campaign, given)
-    doubt = count * campaign.arithmetic.doubt(0, 0)
-    connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(arms=count, doubt=doubt))
-    return replace(campaign, arms=count)
+    return Identity(key[0], name, str(row["token"]), settings, 0)
 
 
-def _fill(connection: Connection, campaign: Identity, given: Arms) -> int:
-    """Insert the arms, in a position drawn for each, and return how many they are."""
-    draw = random.Random(campaign.settings.seed).getrandbits
-    index, doubt = campaign.arithmetic.index(0, 0, 0), campaign.arithmetic.doubt(0, 0)
-    numbered = enumerate(checked_arms(given), campaign.base)
-    count = 0
-    while rows := [
-        (number, campaign.id, arm, campaign.digest(arm), payload, draw(63), 0, 0, 0, index, doubt)
-        for number, (arm, payload) in itertools.islice(numbered, _BATCH)
-    ]:
+def taken(store: Store, name: str) -> ConflictError:
+    """The error to raise if there is a campaign of that name."""
+    return ConflictError(f"{store.label}: there is a campaign {name!r} already")
+
+
+class Filling:
+    """Inserts the arms of a new campaign batch by batch, each in a position that is drawn for it.
+
+    ``checked`` yields the id and the payload, as JSON or None, of each.
+    """
+
+    def __init__(self, campaign: Identity, checked: Iterable[tuple[str, str | None]]) -> None:
+        self._campaign = campaign
+        self._numbered = enumerate(checked, campaign.base)
+        self._draw = random.Random(campaign.settings.seed).getrandbits
+        self._count = 0
+
+    def insert_some(self, connection: Connection) -> int:
+        """Insert the next arms and return how many they were, 0 at the end; raise InvalidInputError for too many."""
+        campaign, arithmetic = self._campaign, self._campaign.arithmetic
+        index, doubt = arithmetic.index(0, 0, 0), arithmetic.doubt(0, 0)
+        rows = [
+            (number, campaign.id, arm, campaign.digest(arm), payload, self._draw(63), 0, 0, 0, index, doubt)
+            for number, (arm, payload) in itertools.islice(self._numbered, _BATCH)
+        ]
         _NEW_ARM.run(connection, rows)
-        count += len(rows)
-        if count > MOST_ARMS:
+        self._count += len(rows)
+        if self._count > MOST_ARMS:
             raise InvalidInputError(f"more than {MOST_ARMS:,} arms; a campaign has at most that many")
-    if count == 0:
-        raise InvalidInputError("no arms: give at least one id")
-    return count
+        return len(rows)
+
+    def finish(self, connection: Connection) -> Identity:
+        """Write how many arms there are and return the campaign; raise InvalidInputError if there are none."""
+        if self._count == 0:
+            raise InvalidInputError("no arms: give at least one id")
+        campaign = replace(self._campaign, arms=self._count)
+        doubt = self._count * campaign.arithmetic.doubt(0, 0)
+        connection.execute(
+            update(campaigns).where(campaigns.c.id == campaign.id).values(arms=campaign.arms, doubt=doubt)
+        )
+        return campaign
 
 
 def checked_arms(given: Arms) -> Iterator[tuple[str, str | None]]:
@@ -128,6 +161,7 @@ def delete(store: Store, name: str, only_unused: bool) -> None:
         deleted = connection.execute(delete_from(campaigns).where(campaigns.c.id == campaign.id, unused))
         if deleted.rowcount == 0:
             return
+        connection.execute(delete_from(sources).where(sources.c.campaign_id == campaign.id))
         for table in (pulls, arms):
             connection.execute(delete_from(table).where(table.c.number.between(*campaign.numbers)))
 

@@ -1,0 +1,124 @@
+"""Building: a campaign is made together with its results, in many short transactions, and seen when it is whole.
+
+Until then its row has a name that nobody can give and says until when somebody is at work on it. Whoever builds another
+campaign after that time deletes it, so what a killed process leaves behind does not stay.
+"""
+
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, select, update
+from sqlalchemy.exc import IntegrityError
+
+from cutline.campaign.database.clock import Clock
+from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.prepared import Prepared
+from cutline.campaign.database.schema import STRIDE, arms, campaigns, pulls, sources
+from cutline.campaign.database.store import Store
+from cutline.campaign.operations.creation import Filling, check_new, insert_campaign, taken
+from cutline.campaign.settings import Settings
+from cutline.errors import StoreError
+
+_PATIENCE = 60.0
+"""Seconds after its last transaction at which the builder of a campaign counts as dead."""
+
+_SOME = 20_000
+
+_TURN, _PAUSE = 0.5, 0.12
+"""After so many seconds of transactions a pause of so many: SQLite looks for its turn ten times a second."""
+
+_GO_ON = Prepared(
+    update(campaigns).where(campaigns.c.id == bindparam("campaign")).values(unfinished_until=bindparam("until")),
+    ("until", "campaign"),
+)
+
+
+class Pace:
+    """Leaves room for others between the short transactions of long work."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    def between(self) -> None:
+        """Pause, if it has been long enough."""
+        if time.monotonic() - self._began > _TURN:
+            time.sleep(_PAUSE)
+            self._began = time.monotonic()
+
+
+@contextmanager
+def building(store: Store, name: str, settings: Settings, ids: Iterator[str]) -> Iterator[Identity]:
+    """Yield a new campaign with arms of these ids, no two alike, that nobody else sees; at the end it is seen.
+
+    ``keep_building`` is to be called in each transaction. Raises ConflictError at the end if the name has been taken,
+    and what ``create`` raises. If anything is raised, the campaign is gone.
+    """
+    check_new(store, name, settings)
+    _clear(store)
+    campaign = store.write(lambda connection: _begin(connection, store, settings))
+    try:
+        filling, pace = Filling(campaign, ((arm, None) for arm in ids)), Pace()
+        while store.write(lambda connection: _fill_some(connection, filling, campaign)):
+            pace.between()
+        campaign = replace(store.write(filling.finish), name=name)
+        yield campaign
+        store.write(lambda connection: _show(connection, store, campaign))
+    except BaseException:
+        with suppress(StoreError):
+            _drop(store, campaign.id)
+        raise
+
+
+def keep_building(connection: Connection, campaign: Identity) -> None:
+    """Say in a transaction that somebody is still at work on a campaign."""
+    _GO_ON.run(connection, [(Clock().now(connection) + _PATIENCE, campaign.id)])
+
+
+def _begin(connection: Connection, store: Store, settings: Settings) -> Identity:
+    campaign = insert_campaign(connection, store, f"\n{secrets.token_hex(16)}", settings)
+    keep_building(connection, campaign)
+    return campaign
+
+
+def _fill_some(connection: Connection, filling: Filling, campaign: Identity) -> int:
+    keep_building(connection, campaign)
+    return filling.insert_some(connection)
+
+
+def _show(connection: Connection, store: Store, campaign: Identity) -> None:
+    shown = update(campaigns).where(campaigns.c.id == campaign.id)
+    try:
+        done = connection.execute(shown.values(name=campaign.name, unfinished_until=None))
+    except IntegrityError:
+        raise taken(store, campaign.name) from None
+    if done.rowcount == 0:
+        raise campaign.gone()
+
+
+def _clear(store: Store) -> None:
+    """Delete the campaigns whose builders are dead."""
+
+    def dead(connection: Connection) -> list[int]:
+        now = Clock().now(connection)
+        return list(connection.scalars(select(campaigns.c.id).where(campaigns.c.unfinished_until <= now)))
+
+    for campaign in store.write(dead):
+        _drop(store, campaign)
+
+
+def _drop(store: Store, campaign: int) -> None:
+    """Delete a campaign that is unfinished, in short transactions, its own row last."""
+    base, pace = campaign * STRIDE, Pace()
+    for table in (pulls, arms):
+        in_campaign = table.c.number.between(base, base + STRIDE - 1)
+        while _delete(store, table, table.c.number.in_(select(table.c.number).where(in_campaign).limit(_SOME))):
+            pace.between()
+    _delete(store, sources, sources.c.campaign_id == campaign)
+    _delete(store, campaigns, campaigns.c.id == campaign)
+
+
+def _delete(store: Store, table: Table, condition: ColumnElement[bool]) -> int:
+    return store.write(lambda connection: connection.execute(delete(table).where(condition)).rowcount)
