@@ -10,35 +10,27 @@ from campaign_contract.campaigns import one
 from cutline.campaign import Campaign, Reason
 from cutline.campaign.database import clock
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no /proc to stand in for")
-
 WALL = 1_700_000_000.0
 
 
 class Machine:
     """A machine with a wall clock that anybody may set, and an uptime and a start that nobody can."""
 
-    def __init__(self, proc: Path) -> None:
-        self._proc, self._starts = proc, 0
-        self.wall, self.uptime = WALL, 0.0
-        (proc / "sys/kernel/random").mkdir(parents=True)
-        self.start()
+    def __init__(self) -> None:
+        self.wall, self.uptime, self.starts = WALL, 5.0, 1
 
     def start(self) -> None:
-        self._starts += 1
-        (self._proc / "sys/kernel/random/boot_id").write_text(f"start {self._starts}\n")
-        self.uptime = 5.0
-        self.go_on(0.0)
+        self.starts, self.uptime = self.starts + 1, 5.0
 
     def go_on(self, seconds: float) -> None:
         self.wall, self.uptime = self.wall + seconds, self.uptime + seconds
-        (self._proc / "uptime").write_text(f"{self.uptime:.2f} 0.00\n")
 
 
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    machine = Machine(tmp_path / "proc")
-    monkeypatch.setattr(clock, "_PROC", tmp_path / "proc")
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    machine = Machine()
+    monkeypatch.setattr(clock, "_boot", lambda proc: f"start {machine.starts}")
+    monkeypatch.setattr(clock, "_uptime", lambda: machine.uptime)
     monkeypatch.setattr(time, "time", lambda: machine.wall)
     return machine
 
@@ -91,3 +83,26 @@ def test_an_uptime_that_goes_back_as_in_a_restored_machine_does_not_hold_a_lease
     machine.uptime -= 4000
     machine.go_on(10)
     assert one(campaign, lease=10).expires == WALL + 5020
+
+
+def test_processes_that_read_the_uptime_a_little_apart_do_not_ask_the_wall_clock(
+    machine: Machine, campaign: Campaign
+) -> None:
+    machine.go_on(100)
+    one(campaign, lease=10)
+    machine.wall += 3600
+    machine.uptime -= 0.1
+    assert campaign.status().in_flight == 1
+    assert campaign.ask().reason is Reason.ALL_IN_FLIGHT
+    machine.go_on(9.9)
+    assert campaign.ask().reason is Reason.ALL_IN_FLIGHT
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no file says what the uptime is")
+def test_a_clock_that_somebody_has_shifted_for_one_process_tells_the_uptime_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "uptime").write_text("1234.56 99.00\n")
+    monkeypatch.setattr(clock, "_PROC", tmp_path)
+    assert 1234.5 <= clock._uptime() < 1234.56 + 60
+    assert abs(clock._before_ticks(Path("/proc"))) < 60

@@ -9,8 +9,9 @@ wall clock is asked once a start: whatever it says then, time goes on from the l
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, Double, bindparam, cast, func, select, update
 
@@ -28,6 +29,16 @@ _STORE = Prepared(
 
 _PROC = Path("/proc")
 
+_NEAR = 1.0
+"""Seconds that processes may differ by in what they read of the uptime, and that the latest time may lag behind."""
+
+
+class Moment(NamedTuple):
+    """A time that has been asked for: ``now`` waits for it, ``remember`` writes it down where a lease depends on it."""
+
+    now: Now
+    remember: Callable[[], None]
+
 
 class Clock:
     """Seconds since 1970 by the clock of a database, or by ``given``, a function of tests that returns them."""
@@ -35,44 +46,51 @@ class Clock:
     def __init__(self, given: Now | None = None) -> None:
         self._given = given
 
-    def ask(self, connection: Connection) -> Now:
-        """Ask for the time in a transaction, and return what waits for the answer, which in a pipeline comes later."""
+    def ask(self, connection: Connection) -> Moment:
+        """Ask for the time in a transaction; in a pipeline the answer has not come yet."""
         if self._given is not None:
-            return self._given
+            return Moment(self._given, _nothing)
         if connection.dialect.name == "postgresql":
             answer = _ON_SERVER.send(connection)
-            return lambda: float(answer.rows()[0][0])
-        _, _, now = _of_this_machine(connection)
-        return lambda: now
+            return Moment(lambda: float(answer.rows()[0][0]), _nothing)
+        return _on_this_machine(connection)
 
     def now(self, connection: Connection) -> float:
         """Return the time in a transaction."""
-        return self.ask(connection)()
-
-    def remember(self, connection: Connection) -> None:
-        """Have a transaction that gives leases take note of the time, so that it never goes back behind it."""
-        if self._given is None and connection.dialect.name == "sqlite":
-            _STORE.run(connection, [_of_this_machine(connection)])
+        return self.ask(connection).now()
 
 
-def _of_this_machine(connection: Connection) -> tuple[str, float, float]:
-    """Return which start of the machine this is, when that was, and the time."""
-    (stored_boot, began, latest), boot, uptime = _STORED.rows(connection)[0], _boot(), _uptime()
-    if boot == stored_boot and began + uptime >= latest:
-        return boot, began, began + uptime
-    now = max(time.time(), latest)
-    return boot, now - uptime, now
+def _on_this_machine(connection: Connection) -> Moment:
+    (stored, began, latest), boot, uptime = _STORED.rows(connection)[0], _boot(_PROC), _uptime()
+    known = stored == boot and began + uptime > latest - _NEAR
+    now = max(began + uptime if known else time.time(), latest)
+    if known and now < latest + _NEAR:
+        return Moment(lambda: now, _nothing)
+    row = (boot, began if known else now - uptime, now)
+    return Moment(lambda: now, lambda: _STORE.run(connection, [row]))
 
 
 def _uptime() -> float:
     """Return the seconds since the machine was started."""
-    if sys.platform == "linux":
-        return float((_PROC / "uptime").read_text().split()[0])
-    return time.monotonic()
+    return _ticks() + _before_ticks(_PROC)
 
 
-def _boot() -> str:
+def _ticks() -> float:
+    """Return the seconds of a clock that nobody sets and that runs on while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
+
+
+@cache
+def _before_ticks(proc: Path) -> float:
+    """Return by how much the kernel's uptime is ahead of the ticks, which a container or a test may have shifted."""
+    return float((proc / "uptime").read_text().split()[0]) - _ticks() if sys.platform == "linux" else 0.0
+
+
+@cache
+def _boot(proc: Path) -> str:
     """Return what is the same for all processes until the machine is started again."""
-    if sys.platform == "linux":
-        return (_PROC / "sys/kernel/random/boot_id").read_text().strip()
-    return sys.platform
+    return (proc / "sys/kernel/random/boot_id").read_text().strip() if sys.platform == "linux" else sys.platform
+
+
+def _nothing() -> None:
+    """Remember nothing."""

@@ -127,13 +127,13 @@ def _ask(
     only_once = worker is not None and not campaign.settings.repeat_workers
     queue = _Queue(campaign, min(n, campaign.settings.budget) + len(without), worker if only_once else None)
     locked = _LOCK_COUNTERS.send(connection, campaign=campaign.id)
-    time = clock.ask(connection)  # once the campaign is locked
+    moment = clock.ask(connection)  # once the campaign is locked
     candidates = queue.send(connection)
     rows = locked.rows()
     if not rows:
         raise campaign.gone()
-    now = time()
-    clock.remember(connection)
+    now = moment.now()
+    moment.remember()
     numbered, spent, in_flight, doubt, earliest = rows[0]
     back = 0
     if earliest is not None and earliest <= now:
@@ -254,8 +254,9 @@ def _extend(connection: Connection, campaign: Identity, key: PullKey, clock: Clo
     if row.state != LEASED:
         was = {TOLD: "has its reward", ABANDONED: "was abandoned", EXPIRED: "has lost its lease"}[row.state]
         raise ConflictError(f"pull {campaign.pull_id(key)} {was}; only a pull in flight can be extended")
-    until = clock.now(connection) + lease
-    clock.remember(connection)
+    moment = clock.ask(connection)
+    until = moment.now() + lease
+    moment.remember()
     _EXTEND.run(connection, [(until, row.number)])
     return until
 
