@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign import Campaign, Command, Pull, Pulls, Reason, Settings, Status, run
+from cutline.campaign import Campaign, Pull, Pulls, Reason, Settings, Status, run
 from cutline.errors import InvalidInputError, MeasurementError, NotFoundError
 from cutline.policies.lsa import LSA
 from ledger import audit
@@ -275,33 +275,3 @@ def test_a_bad_option_is_refused_before_anything_is_measured(options: Any, messa
     with pytest.raises(InvalidInputError, match=message):
         campaign.run(lambda pull: 1, **options)
     assert campaign.status().left == 30
-
-
-def test_more_jobs_than_the_system_has_threads_for_are_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    threads = itertools.count()
-    start = threading.Thread.start
-
-    def limited(thread: threading.Thread) -> None:
-        if next(threads) >= 2:
-            raise RuntimeError("can't start new thread")
-        start(thread)
-
-    monkeypatch.setattr(threading.Thread, "start", limited)
-    campaign = made()
-    with pytest.raises(MeasurementError, match=r"^the system cannot do 3 measurements at a time; give fewer jobs$"):
-        campaign.run(lambda pull: 1, jobs=3)
-    assert campaign.status().in_flight == 0
-
-
-@pytest.mark.usefixtures("default_signals")
-def test_stopping_ends_running_commands_and_those_about_to_start(tmp_path: Path) -> None:
-    campaign = made(100)
-    command = Command(python("import time; time.sleep(60)"))
-    began = time.monotonic()
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        campaign.run(command, jobs=3)
-    assert time.monotonic() - began < 10
-    assert (campaign.status().spent, campaign.status().in_flight) == (0, 0)
-    assert command._processes._running == set()

@@ -8,16 +8,17 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, get_args
+from typing import Literal, Protocol, TypeAlias, TypedDict, get_args
 
 from cutline.campaign.checks import check_reward
 from cutline.campaign.results import Pull, Pulls, Reason, Status
 from cutline.campaign.running.command import Command
 from cutline.campaign.running.processes import GRACE
+from cutline.campaign.running.signals import first_signal_calls
 from cutline.checks import check_positive, check_whole
 from cutline.errors import ConflictError, InvalidInputError, MeasurementError
 
@@ -61,6 +62,9 @@ class Runnable(Protocol):
 
 CRASHES_IN_A_ROW = 3
 """After so many crashes of an arm, with no reward between them, a run that abandons leaves it alone."""
+
+_AT_A_TIME = 50
+"""So many measurements are started at a time; in between, results are told and signals obeyed."""
 
 _TICK = 0.5
 """Seconds after which the campaign is asked again when there was nothing to be had."""
@@ -136,15 +140,17 @@ class _Run:
         self._lease = lease
         self._watch = watch
         self._report = RunReport()
-        self._events: SimpleQueue[_Done | None] = SimpleQueue()  # None: a signal asks to stop
+        self._events: SimpleQueue[_Done | None] = SimpleQueue()  # None: look whether to stop
+        self._is_stopped = False  # by a signal
         self._threads: list[threading.Thread] = []
         self._running: dict[str, Pull] = {}
         self._crashes: Counter[str] = Counter()  # of each arm, since its last reward
         self._extended = time.monotonic()
         self._waiting = False  # for others
+        self._is_filling = False  # the places: more can be started at once
 
     def play(self) -> RunReport:
-        with _signals_as_events(self._events):
+        with first_signal_calls(self._stop):
             try:
                 while self._start_measuring():
                     self._extend_leases()
@@ -153,12 +159,18 @@ class _Run:
                 self._give_back()
         return self._report
 
+    def _stop(self) -> None:
+        self._is_stopped = True
+        self._events.put(None)
+
     def _start_measuring(self) -> bool:
-        """Fill the free places; return whether there is anything to wait for."""
+        """Fill some of the free places; return whether there is anything to wait for."""
         free = self._jobs - len(self._running)
+        self._is_filling = False
         if free == 0:
             return True
-        pulls = self._campaign.ask(free, lease=self._lease, without=self._report.set_aside)
+        pulls = self._campaign.ask(min(free, _AT_A_TIME), lease=self._lease, without=self._report.set_aside)
+        self._is_filling = len(pulls) == _AT_A_TIME < free
         self._running |= {pull.id: pull for pull in pulls}
         started = [threading.Thread(target=self._measure_one, args=(pull,), daemon=True) for pull in pulls]
         self._threads = [*filter(threading.Thread.is_alive, self._threads), *started]
@@ -190,10 +202,11 @@ class _Run:
     def _wait(self) -> str | None:
         """Take in one result, if one comes soon; return what went wrong."""
         try:
-            done = self._events.get(timeout=_TICK)
+            done = self._events.get(timeout=0 if self._is_filling else _TICK)
         except Empty:
             return None
-        if done is None:
+        if self._is_stopped or done is None:
+            self._events.put(done)
             self._tell_finished()
             raise KeyboardInterrupt
         if done.crash is None:
@@ -267,34 +280,6 @@ def _start(thread: threading.Thread, jobs: int) -> None:
         thread.start()
     except RuntimeError:
         raise MeasurementError(f"the system cannot do {jobs:,} measurements at a time; give fewer jobs") from None
-
-
-@contextmanager
-def _signals_as_events(events: "SimpleQueue[_Done | None]") -> Iterator[None]:
-    """Turn the first signal to stop into an event, so that no transaction is torn; the second one works as ever."""
-    stoppers: dict[signal.Signals, Any] = {
-        signal.SIGINT: signal.default_int_handler,
-        signal.SIGTERM: signal.SIG_DFL,
-        signal.SIGHUP: signal.SIG_DFL,
-    }
-    ours = [number for number, usual in stoppers.items() if signal.getsignal(number) is usual]
-    if threading.current_thread() is not threading.main_thread():
-        ours = []
-
-    def restore() -> None:
-        for number in ours:
-            signal.signal(number, stoppers[number])
-
-    def stop(*_: object) -> None:
-        restore()
-        events.put(None)
-
-    for number in ours:
-        signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        restore()
 
 
 def _described(error: Exception) -> str:
