@@ -1,5 +1,7 @@
 """Figures: what is drawn, where zero goes, colours that everyone can tell apart, and files without dates."""
 
+import os
+import subprocess
 import sys
 from itertools import combinations
 from pathlib import Path
@@ -293,3 +295,20 @@ def test_without_matplotlib_the_error_says_how_to_get_it(monkeypatch: pytest.Mon
 def test_figures_do_without_pyplot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)  # importing it fails
     assert figure_bytes(regret_figure({"": falling(PAPER)}), ".png").startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("named", ["module://matplotlib_inline.backend_inline", "nonsense", "svg"])
+def test_a_file_needs_no_backend_and_one_that_is_there_stays_the_users(named: str, tmp_path: Path) -> None:
+    program = """
+import os, sys
+from cutline.plotting.saving import figure_style, save_figure
+with figure_style():
+    from matplotlib.figure import Figure
+    save_figure(Figure(), sys.argv[1])
+import matplotlib
+print(os.environ["MPLBACKEND"], matplotlib.rcParams["backend"] if os.environ["MPLBACKEND"] == "svg" else "")
+"""
+    command = [sys.executable, "-c", program, str(tmp_path / "x.png")]
+    done = subprocess.run(command, env=os.environ | {"MPLBACKEND": named}, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"{named} {'svg' if named == 'svg' else ''}\n", "")
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")

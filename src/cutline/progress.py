@@ -18,7 +18,7 @@ def progress_bar(title: str, total: int, progress: Progress | bool | None = None
     """
     if callable(progress):
         yield progress
-    elif progress is False or not sys.stderr.isatty():
+    elif progress is False or sys.stderr is None or not sys.stderr.isatty():
         yield lambda amount: None
     else:
         from rich.console import Console

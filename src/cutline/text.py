@@ -13,13 +13,17 @@ WIDEST = 60
 """How wide an id is shown at most, in a table or in a message."""
 
 
+def printable(text: str) -> str:
+    """Return a text on one line, with control characters escaped: a terminal takes some of them for orders."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
 def shown(text: str, widest: int = WIDEST) -> str:
     """Return a text as it can be shown on one line: control characters escaped, the middle of a long one left out.
 
     Both ends stay, since ids of one family begin alike: tests/unit/test_a.py::test_b[1].
     """
-    text = "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
-    return _shortened(text, widest)
+    return _shortened(printable(text), widest)
 
 
 def quoted(text: str, widest: int = WIDEST) -> str:

@@ -121,3 +121,25 @@ def test_what_cannot_be_written_is_refused_in_one_line(cutline: Run, arguments: 
 
 def test_the_help_has_an_example(cutline: Run) -> None:
     assert "\n    cutline export observations --db labels.db --out results.csv\n" in cutline("export", "-h").out
+
+
+def test_a_spreadsheet_runs_nothing_of_a_safe_export(cutline: Run) -> None:
+    arms = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)", "\tx", "plain", "1=1"]
+    with Campaign.create("s.db", "main", arms, 0.5, "LSA", 10) as campaign:
+        for arm in arms:
+            campaign.observe(arm, 0, worker=arm)
+    done = cutline("export", "observations", "--db", "s.db", "--safe-csv")
+    found = [(row["task"], row["worker"], row["label"]) for row in csv.DictReader(done.out.splitlines())]
+    safe = [f"'{arm}" for arm in arms[:5]] + arms[5:]
+    assert found == [(arm, arm, "0") for arm in safe]
+    whole = cutline("export", "observations", "--db", "s.db").out
+    assert [row["task"] for row in csv.DictReader(whole.splitlines())] == arms
+
+
+def test_a_safe_export_is_csv(cutline: Run) -> None:
+    done = cutline("export", "decisions", "--db", "x.db", "--safe-csv", "--out", "out.jsonl")
+    assert (done.status, done.err) == (
+        2,
+        "cutline: --safe-csv goes with CSV; in JSON Lines every text stays as it is\n",
+    )
+    assert not Path("out.jsonl").exists()

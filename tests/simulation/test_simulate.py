@@ -211,3 +211,26 @@ def test_opt_kg_leaves_arms_that_it_never_pulled_below() -> None:
     curves = simulate(Problem([1.0, 1.0, 1.0]), OptKG(1e6, 1e6), [3], runs=2)
     assert curves.pulls[0, 0].sum() == 3
     assert curves.errors[0, 0].tolist() == [int((curves.pulls[0, 0] == 0).sum())] * 2
+
+
+class InOrder(Executor):
+    """An executor that notes the policy of every chunk and works at once."""
+
+    def __init__(self) -> None:
+        self.policies: list[str] = []
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> "Future[Any]":
+        self.policies.append(str(arguments[0].policy))
+        future: Future[Any] = Future()
+        future.set_result(function(*arguments, **named))
+        return future
+
+
+def test_policies_are_played_side_by_side_so_that_a_share_of_the_pulls_is_that_share_of_the_time(
+    usual: RegretCurves, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_chunks(monkeypatch, 10 * 150)
+    executor = InOrder()
+    found = simulate(PROBLEM, ["LSA", "Opt-KG", "Uniform"], BUDGETS, runs=30, seed=5, executor=executor)
+    assert executor.policies == ["LSA(1.35)", "Opt-KG(1,1)", "Uniform"] * 3
+    assert found.errors[0].tolist() == usual.errors[usual.row("LSA(1.35)")].tolist()

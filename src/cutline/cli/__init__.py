@@ -15,6 +15,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from cutline import __version__
+from cutline.cli._streams import say, write_utf8
 from cutline.errors import CutlineError
 from cutline.passwords import hide_passwords
 
@@ -45,6 +46,7 @@ def cutline() -> None:
 
 def main() -> None:
     """Run the command line; exit status 0, 2 for bad input, 130 after Ctrl-C."""
+    write_utf8()
     try:
         status = cutline.main(standalone_mode=False)
         if sys.stdout is not None:  # as where it is closed
@@ -66,15 +68,16 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt) as error:
         if isinstance(error.__cause__, EOFError):  # a fault: click takes it for Ctrl-D, though not at its own prompts
             raise error.__cause__ from None
-        click.echo("cutline: stopped", err=True)
-        sys.stdout.flush()
+        say("cutline: stopped")
+        if sys.stdout is not None:
+            sys.stdout.flush()
         os._exit(130)  # at once: threads in the middle of a kernel are not waited for
     sys.exit(status if isinstance(status, int) else 0)
 
 
 def _complain(text: str) -> NoReturn:
     """Say what is wrong, without any password among the arguments, and end."""
-    click.echo(f"cutline: {hide_passwords(text, *sys.argv[1:])}", err=True)
+    say(f"cutline: {hide_passwords(text, *sys.argv[1:])}")
     sys.exit(2)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cutline.cli._options import numbers
+from cutline.cli._streams import say
 from cutline.cli._tables import as_json, number, table
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def settings(values: dict[str, Any]) -> dict[str, Any]:
 
 def say_done(text: str, done: dict[str, Any], form: str) -> None:
     """Say what was done on standard error, and with the format json write it to standard output."""
-    click.echo(text, err=True)
+    say(text)
     if form == "json":
         click.echo(as_json(done), nl=False)
 

@@ -113,11 +113,6 @@ _LABELS = (
 )
 
 
-def say(text: str) -> None:
-    """Say something on standard error."""
-    click.echo(text, err=True)
-
-
 @contextmanager
 def executor_of(jobs: int | None, dask: str | None) -> Iterator[Executor | int | None]:
     """Yield what ``--jobs`` and ``--dask`` ask for; raise InvalidInputError for both, and what ``cluster`` raises."""

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
-
+from cutline.cli._streams import say
 from cutline.cli._tables import number
 from cutline.text import shown
 
@@ -28,7 +27,7 @@ _SHARE = 20.0
 @contextmanager
 def watching(campaign: "Campaign") -> Iterator[Watch]:
     """Yield what to call in every turn of a run, with news or None; all is said on standard error."""
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         with _live(campaign) as watch:
             yield watch
     else:
@@ -49,9 +48,9 @@ def _lines(campaign: "Campaign") -> Watch:
     def watch(news: str | None) -> None:
         nonlocal last
         if news is not None:
-            click.echo(shown(news, 300), err=True)
+            say(shown(news, 300))
         if time.monotonic() - last >= _EVERY:
-            click.echo(progress_line(campaign.status()), err=True)
+            say(progress_line(campaign.status()))
             last = time.monotonic()
 
     return watch

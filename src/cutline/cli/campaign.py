@@ -1,7 +1,7 @@
 """cutline campaign: create campaigns, ask, tell, and see where they stand."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,11 +14,18 @@ from cutline.cli._campaigns import (
     settings_options,
     show_decisions,
 )
+from cutline.cli._streams import say
 from cutline.cli._tables import as_json, counted, format_option, number, table
 from cutline.errors import InvalidInputError
 
+if TYPE_CHECKING:
+    from cutline.campaign.results import Pulls
+
 FINISHED, NOTHING_NOW = 3, 4
 """Exit statuses of an ask that got nothing."""
+
+_AT_ONCE = 0.001
+"""Seconds until a lease ends that nobody can use."""
 
 
 @click.group(name="campaign")
@@ -138,21 +145,31 @@ def ask(db: str, name: str | None, count: int, worker: str | None, lease: float,
     """
     from cutline.campaign.resume import open_one
 
+    if sys.stdout is None:
+        raise InvalidInputError("standard output is closed; nothing was asked for, since nobody would know of it")
     with open_one(db, name) as campaign:
         pulls = campaign.ask(count, worker=worker, lease=lease)
-    reason = pulls.reason
+        try:
+            _print_pulls(pulls, form)
+        except OSError:
+            for pull in pulls:
+                campaign.extend(pull, _AT_ONCE)  # nobody knows of them, so they go back
+            raise
+    if pulls.reason is not None:
+        say(f"{len(pulls)} of {count}: {pulls.reason}")
+    return 0 if pulls or pulls.reason is None else FINISHED if pulls.reason.finished else NOTHING_NOW
+
+
+def _print_pulls(pulls: "Pulls", form: str) -> None:
     if form == "json":
         rows = [
             {"pull": pull.id, "arm": pull.arm, "payload": pull.payload, "worker": pull.worker, "expires": pull.expires}
             for pull in pulls
         ]
-        click.echo(as_json({"pulls": rows, "reason": None if reason is None else str(reason)}), nl=False)
+        reason = None if pulls.reason is None else str(pulls.reason)
+        click.echo(as_json({"pulls": rows, "reason": reason}), nl=False)
     else:
-        for pull in pulls:
-            click.echo(f"{pull.id}\t{pull.arm}")
-    if reason is not None:
-        click.echo(f"{len(pulls)} of {count}: {reason}", err=True)
-    return 0 if pulls or reason is None else FINISHED if reason.finished else NOTHING_NOW
+        click.echo("".join(f"{pull.id}\t{pull.arm}\n" for pull in pulls), nl=False)
 
 
 @command.command()
@@ -218,7 +235,7 @@ def delete(db: str, name: str, yes: bool, form: str) -> None:
     from cutline.campaign import delete as delete_campaign
 
     if not yes:
-        if not sys.stdin.isatty():
+        if sys.stdin is None or not sys.stdin.isatty():
             raise InvalidInputError("deleting cannot be undone; give --yes to do it without being asked")
         click.confirm(f"Delete campaign {name!r} with all its results?", abort=True, err=True)
     delete_campaign(db, name)

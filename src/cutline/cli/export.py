@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cutline.cli._campaigns import db_option, name_option
+from cutline.errors import InvalidInputError
 
 
 @click.command(name="export")
@@ -17,7 +18,12 @@ from cutline.cli._campaigns import db_option, name_option
 @click.option(
     "--format", "form", type=click.Choice(["csv", "jsonl"]), help="Default: what the file's name ends in, else csv."
 )
-def command(what: str, db: str, name: str | None, out: Path | None, form: str | None) -> None:
+@click.option(
+    "--safe-csv",
+    is_flag=True,
+    help="Put an apostrophe before texts that a spreadsheet would run as formulas; not to be imported again.",
+)
+def command(what: str, db: str, name: str | None, out: Path | None, form: str | None, safe_csv: bool) -> None:
     """Write the results that a campaign holds (task, worker, label, key), or what it has decided on each arm.
 
     Observations can be imported and replayed; importing them into the campaign that they come from changes nothing.
@@ -39,10 +45,12 @@ def command(what: str, db: str, name: str | None, out: Path | None, form: str | 
     from cutline.files import whole_file
 
     form = form or ("jsonl" if out and out.suffix in (".jsonl", ".ndjson") else "csv")
+    if safe_csv and form != "csv":
+        raise InvalidInputError("--safe-csv goes with CSV; in JSON Lines every text stays as it is")
     with open_one(db, name) as campaign, whole_file(out) if out else nullcontext(sys.stdout) as file:
         observations = what == "observations"
         rows = result_rows(campaign) if observations else decision_rows(campaign.decisions())
         if form == "csv":
-            write_csv(rows, RESULT_COLUMNS if observations else DECISION_COLUMNS, file)
+            write_csv(rows, RESULT_COLUMNS if observations else DECISION_COLUMNS, file, safe=safe_csv)
         else:
             write_jsonl(rows, file)

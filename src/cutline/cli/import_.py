@@ -5,7 +5,8 @@ from typing import Any
 import click
 
 from cutline.cli._campaigns import db_option, done_option, name_option, say_done, settings, settings_options
-from cutline.cli._options import label_options, label_reading, say
+from cutline.cli._options import label_options, label_reading
+from cutline.cli._streams import say
 from cutline.cli._tables import counted
 
 

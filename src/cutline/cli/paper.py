@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from cutline.cli._options import dask_option, executor_of, jobs_option, numbers, seed_option
+from cutline.cli._streams import say
 
 
 @click.command(name="paper")
@@ -40,4 +41,4 @@ def command(runs: int, setups: list[int], seed: int, jobs: int | None, dask: str
 
     with executor_of(jobs, dask) as executor:
         click.echo(make_paper(out, setups=setups, runs=runs, seed=seed, executor=executor), nl=False)
-    click.echo(f"wrote {out}", err=True)
+    say(f"wrote {out}")

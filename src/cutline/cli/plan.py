@@ -16,6 +16,7 @@ from cutline.cli._options import (
     seed_option,
     threshold_option,
 )
+from cutline.cli._streams import say
 from cutline.cli._tables import as_json, format_option
 from cutline.errors import InvalidInputError
 
@@ -76,7 +77,7 @@ def command(
     found = plan(known, threshold, errors=errors, accuracy=accuracy, policy=policy, seed=seed, executor=jobs)
     click.echo(as_json(asdict(found)) if form == "json" else f"{found}\n", nl=False)
     if plot and not found.curve:
-        click.echo("no figure: nothing was simulated", err=True)
+        say("no figure: nothing was simulated")
     elif plot:
         from cutline.planning.figure import plan_figure
         from cutline.plotting import save_figure

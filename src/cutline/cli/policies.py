@@ -4,6 +4,7 @@ from dataclasses import fields
 
 import click
 
+from cutline.cli._streams import say
 from cutline.policies import available, unusable
 
 
@@ -24,5 +25,5 @@ def command() -> int:
         click.echo(f"    pulls the arm with the smallest  {policy.formula}")
         click.echo(f"    {policy.source}")
     for line in unusable():
-        click.echo(f"cutline: {line}", err=True)
+        say(f"cutline: {line}")
     return 1 if unusable() else 0

@@ -12,10 +12,10 @@ from cutline.cli._options import (
     plot_option,
     policies_option,
     rows_format_option,
-    say,
     seed_option,
     threshold_option,
 )
+from cutline.cli._streams import say
 from cutline.cli._tables import as_json, number, table
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     for remark in found.remarks:
         say(remark)
     click.echo({"table": _table, "csv": _csv, "json": _json}[form](found), nl=False)
-    click.echo(found.sentence(within), err=form != "table")
+    (click.echo if form == "table" else say)(found.sentence(within))
     if plot:
         from cutline.plotting import regret_figure, save_figure
 

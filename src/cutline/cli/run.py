@@ -6,6 +6,7 @@ import click
 
 from cutline.cli._campaigns import settings, settings_options, show_decisions
 from cutline.cli._options import numbers
+from cutline.cli._streams import say
 from cutline.cli._tables import counted
 from cutline.text import shown
 
@@ -106,29 +107,28 @@ def command(  # noqa: PLR0913 - one parameter an option
     campaign, new = resume(db, name, arms, settings(options))
     with campaign:
         status = campaign.status()
-        click.echo(
+        say(
             f"campaign {status.name!r} in {label(db) if db else 'memory'}{'' if new else ', going on'}: "
             f"{counted(status.arms, 'arm')}, threshold {status.settings.threshold:g}, {status.settings.policy}; "
-            f"{progress_line(status)}",
-            err=True,
+            f"{progress_line(status)}"
         )
         try:
             with watching(campaign) as watch:
                 report = run(campaign, measure, jobs, on_crash=on_crash, lease=lease, watch=watch)
         except BaseException:
             again = "the same command goes on from here" if db else "it is gone, for want of --db"
-            click.echo(f"{progress_line(campaign.status())}; {again}", err=True)
+            say(f"{progress_line(campaign.status())}; {again}")
             raise
         status, decisions = campaign.status(), campaign.decisions()
     decisions.sort(key=lambda item: (item.above is None, item.above or False, item.mean or 0.0))
     show_decisions(decisions, form)
     below = sum(item.above is False for item in decisions)
     above = sum(item.above is True for item in decisions)
-    click.echo(f"{report.finished or 'nothing more to measure'}: {progress_line(status)}", err=True)
-    click.echo(f"{below:,} below, {above:,} above, {len(decisions) - below - above:,} undecided", err=True)
+    say(f"{report.finished or 'nothing more to measure'}: {progress_line(status)}")
+    say(f"{below:,} below, {above:,} above, {len(decisions) - below - above:,} undecided")
     if report.late:
-        click.echo(f"{counted(report.late, 'result')} came too late to count: a lease had ended", err=True)
+        say(f"{counted(report.late, 'result')} came too late to count: a lease had ended")
     if report.set_aside:
         listed = ", ".join(map(shown, report.set_aside[:10])) + (", ..." if len(report.set_aside) > 10 else "")
-        click.echo(f"left alone after three crashes in a row: {listed}", err=True)
+        say(f"left alone after three crashes in a row: {listed}")
     return 0 if report.finished else 1

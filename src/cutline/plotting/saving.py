@@ -2,7 +2,8 @@
 
 import io
 import os
-from contextlib import AbstractContextManager
+import sys
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +67,26 @@ def _ending(path: str | os.PathLike[str]) -> str:
 def figure_style() -> AbstractContextManager[None]:
     """Return the settings to draw and save with, whatever the user's own matplotlib settings are."""
     try:
+        _import_matplotlib()
         from matplotlib import style
     except ImportError:
         raise MissingDependencyError('figures need matplotlib; get it with pip install "cutline[plot]"') from None
     return style.context(["default", _STYLE])
+
+
+def _import_matplotlib() -> None:
+    """Import matplotlib even where MPLBACKEND names a backend that is not there, such as that of a Jupyter cell.
+
+    A file needs no backend. One that is there is set, as matplotlib would have done.
+    """
+    if "matplotlib" in sys.modules:
+        return
+    backend = os.environ.pop("MPLBACKEND", None)
+    try:
+        import matplotlib
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
+    if backend:
+        with suppress(ValueError):
+            matplotlib.rcParams["backend"] = backend

@@ -158,6 +158,8 @@ def open_lines(path: StrPath) -> Iterator[tuple[str, Iterator[str]]]:
     standard_input = str(path) == "-"
     name = "standard input" if standard_input else str(path)
     with ExitStack() as stack:
+        if standard_input and sys.stdin is None:
+            raise InvalidInputError("cannot read standard input: it is closed")
         try:
             raw: Any = sys.stdin.buffer if standard_input else stack.enter_context(open(path, "rb", buffering=0))
         except (OSError, ValueError) as error:

@@ -65,6 +65,7 @@ def simulate(
     errors = np.empty((len(chosen), at.size, runs), np.int32)
     pulls = np.zeros((len(chosen), at.size, problem.arms), np.int64)
     chunks = [chunk for policy in chosen for chunk in _chunks(problem, policy, at, runs, seed, streams)]
+    chunks.sort(key=lambda chunk: chunk.first_run)  # all policies side by side: some take longer for a pull
     workers = threads_of(executor, jobs)
     choices = [choose(chunk, more_workers_than_runs=workers > runs) for chunk in chunks]
     engines = {chunk.policy: choice.engine for chunk, choice in zip(chunks, choices, strict=True)}

@@ -11,6 +11,9 @@ from cutline.campaign.results import Decision, Status
 RESULT_COLUMNS = ("task", "worker", "label", "key")
 DECISION_COLUMNS = ("arm", "pulls", "in_flight", "mean", "decision", "wrong", "hoeffding", "low", "high", "payload")
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that spreadsheets run as a formula."""
+
 
 def result_rows(campaign: Campaign) -> Iterator[dict[str, Any]]:
     """Yield every result as task, worker (or None), label and key; importing these again changes nothing."""
@@ -46,13 +49,21 @@ def status_row(status: Status) -> dict[str, Any]:
     }
 
 
-def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], file: IO[str]) -> None:
-    """Write rows as CSV with a header; None is an empty field, a list or an object is JSON."""
+def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], file: IO[str], safe: bool = False) -> None:
+    """Write rows as CSV with a header; None is an empty field, a list or an object is JSON.
+
+    ``safe``: a text that a spreadsheet would take for a formula has an apostrophe before it, and is another text then.
+    """
     plain = csv.writer(file, lineterminator="\n")
     quoted = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
     plain.writerow(columns)
     for row in rows:
         values = [_field(row[name]) for name in columns]
+        if safe:
+            values = [
+                f"'{value}" if isinstance(row[name], str) and value.startswith(_FORMULA) else value
+                for name, value in zip(columns, values, strict=True)
+            ]
         # csv leaves a lone carriage return bare, and no reader would put it together again
         writer = quoted if any("\r" in value for value in values) else plain
         writer.writerow(values)

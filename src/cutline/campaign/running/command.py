@@ -86,7 +86,8 @@ class Command:
         Raises MeasurementError if it cannot be started, is killed by a signal, takes longer than the timeout, ends
         with an exit status that says nothing of the arm, or prints no reward where it should.
         """
-        arguments = [argument.replace(ARM, pull.arm) for argument in self._arguments]
+        # An id is UTF-8 for the command, as it is in every file, whatever encoding the locale has for arguments.
+        arguments = [os.fsencode(word).replace(ARM.encode(), pull.arm.encode()) for word in self._arguments]
         began = time.monotonic()
         with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
             status = self._run(arguments, output if self._stdout else subprocess.DEVNULL, errors)
@@ -107,14 +108,14 @@ class Command:
         """Send a signal to every process of the measurements that are running now."""
         self._processes.stop(how)
 
-    def _run(self, arguments: list[str], output: IO[bytes] | int, errors: IO[bytes]) -> int:
+    def _run(self, arguments: list[bytes], output: IO[bytes] | int, errors: IO[bytes]) -> int:
         try:
             return self._processes.run(arguments, output, errors, self._timeout)
         except TimeoutError:
             raise MeasurementError(f"took longer than {self._timeout:g} s") from None
         except (OSError, ValueError) as error:
             raise MeasurementError(
-                f"cannot run {arguments[0]!r}: {getattr(error, 'strerror', None) or error}"
+                f"cannot run {os.fsdecode(arguments[0])!r}: {getattr(error, 'strerror', None) or error}"
             ) from None
 
     def _crash(self, status: int) -> str | None:

@@ -35,7 +35,7 @@ class Processes:
         self._running: set[Process] = set()
         self._guard: Process | None = None
 
-    def run(self, arguments: Sequence[str], output: IO[bytes] | int, errors: IO[bytes], timeout: float | None) -> int:
+    def run(self, arguments: Sequence[bytes], output: IO[bytes] | int, errors: IO[bytes], timeout: float | None) -> int:
         """Run a command, without input, and return its exit status, or minus the signal that has ended it.
 
         Raises OSError or ValueError if it cannot be started, TimeoutError if it takes longer than ``timeout`` seconds
