@@ -36,19 +36,21 @@ class Deciding(CampaignTests):
         assert a.hoeffding == pytest.approx(2 * math.exp(-2 * 9 * (6 / 9 - 0.4) ** 2), rel=1e-12)
         assert b.hoeffding == pytest.approx(2 * math.exp(-2 * 7 * (1 / 7 - 0.4) ** 2), rel=1e-12)
         assert c.hoeffding == 1
-        # Lemma 11 with b = 1, L = 50 + 16 and the a that makes it 0.1
-        bound = 2 * math.log(2**2.5 / (2**0.5 - 1) / 0.1)
-        width = math.sqrt((bound + math.log(66 / 9)) / 9)
-        assert (a.low, a.high) == (pytest.approx(max(6 / 9 - width, 0)), pytest.approx(min(6 / 9 + width, 1)))
+        # where B(1/2 + s, 1/2 + n - s) / (pi m^s (1 - m)^(n - s)) is 1 / (1 - confidence)
+        beta = math.gamma(6.5) * math.gamma(3.5) / math.gamma(10)
+        for end in (a.low, a.high):
+            assert beta / (math.pi * end**6 * (1 - end) ** 3) == pytest.approx(10, rel=1e-9)
+        assert 0 < a.low < a.mean < a.high < 1
         assert (c.low, c.high) == (0, 1)
 
     def test_the_interval_narrows_with_many_results(self, create: Create) -> None:
         campaign = create(["a"], budget=5000)
         campaign.observe_many([("a", i % 2) for i in range(5000)])
         (a,) = campaign.decisions()
-        bound = 2 * math.log(2**2.5 / (2**0.5 - 1) / 0.05)
-        width = math.sqrt((bound + math.log(10000 / 5000)) / 5000)
-        assert (a.low, a.high) == (pytest.approx(0.5 - width, rel=1e-12), pytest.approx(0.5 + width, rel=1e-12))
+        # n = 2 s: ln B(s + 1/2, s + 1/2) is ln(pi) - n ln 2 - ln(pi n / 2) / 2 within 1 / n,
+        # and n kl(1/2, m) is 2 n (m - 1/2)^2 to the fourth power
+        width = math.sqrt((math.log(20) + 0.5 * math.log(math.pi * 5000 / 2)) / (2 * 5000))
+        assert (a.low, a.high) == (pytest.approx(0.5 - width, abs=3e-5), pytest.approx(0.5 + width, abs=3e-5))
 
     def test_the_prior_is_what_the_campaign_was_created_with(self, create: Create) -> None:
         campaign = create(["a"], threshold=0.5, prior=(3, 1))

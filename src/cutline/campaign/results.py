@@ -76,7 +76,7 @@ class Decision:
     ``wrong`` is the probability that this is wrong by the Beta posterior of the arm's mean; of an undecided arm,
     the probability that the likelier side is the wrong one. ``hoeffding`` is the paper's bound of the probability
     of error with the gap seen, min(1, 2 exp(-2 T_i gap_i^2)) (Section 3), 1 if undecided. ``low`` and ``high`` bound
-    the true mean with the confidence asked for, at all times together (Variable Confidence Level Bound, Lemma 11).
+    the true mean with the confidence asked for, at all times together and under any rule of asking (Beta mixture).
     """
 
     arm: str

@@ -18,9 +18,6 @@ from cutline.campaign.results import Decision, Result
 from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 
-_B = 1.0
-"""The b of the Variable Confidence Level Bound; the interval widens by ln(L/t) where an arm has had few pulls."""
-
 _PAGE = 10_000
 
 _ARMS = select(arms.c.name, arms.c.payload, arms.c.pulls, arms.c.total, arms.c.in_flight).where(
@@ -40,21 +37,17 @@ _RESULTS = (
 
 def decisions(store: Store, campaign: Identity, nearest: int | None, confidence: float) -> list[Decision]:
     """Return the decisions; see Campaign.decisions."""
+    from cutline.beliefs.intervals import interval  # loads scipy, which results and status do not need
+
     n = None if nearest is None else check_whole("nearest", nearest, 1)
     if isinstance(confidence, (bool, str)) or not 0.0 < confidence < 1.0:
         raise InvalidInputError(f"confidence is {confidence!r}; it must be a number between 0 and 1")
 
-    def work(connection: Connection) -> tuple[list[Any], int]:
-        first, last = campaign.numbers
-        values = {"first": first, "last": last, "n": n}
-        rows = connection.execute(_ALL if n is None else _NEAREST, values).all()
-        return list(rows), counters.read(connection, campaign, "observed")
-
-    rows, observed = store.read(work)
+    rows = store.read(partial(_rows, campaign=campaign, nearest=n))
     pulls = np.array([row.pulls for row in rows], dtype=np.int64)
     totals = np.array([row.total for row in rows], dtype=np.int64)
     bounds = _hoeffding(campaign, pulls, totals)
-    lows, highs = _intervals(campaign, pulls, totals, observed, confidence)
+    lows, highs = interval(pulls, totals / UNIT, confidence)
     arithmetic = campaign.arithmetic
     return [
         Decision(
@@ -74,9 +67,16 @@ def decisions(store: Store, campaign: Identity, nearest: int | None, confidence:
     ]
 
 
+def _rows(connection: Connection, campaign: Identity, nearest: int | None) -> list[Any]:
+    first, last = campaign.numbers
+    counters.read(connection, campaign, "observed")  # raises if the campaign is gone
+    values = {"first": first, "last": last, "n": nearest}
+    return list(connection.execute(_ALL if nearest is None else _NEAREST, values).all())
+
+
 def _hoeffding(campaign: Identity, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return min(1, 2 exp(-2 T_i gap_i^2)) of each arm (Section 3), 1 without pulls."""
-    from cutline.theory.concentration import chernoff_hoeffding  # loads scipy, which results and status do not need
+    from cutline.theory.concentration import chernoff_hoeffding
 
     count = np.maximum(pulls, 1)
     gap = np.abs(totals / (count * UNIT) - campaign.settings.threshold)
@@ -84,26 +84,6 @@ def _hoeffding(campaign: Identity, pulls: NDArray[np.int64], totals: NDArray[np.
     bounds = np.ones(pulls.shape)
     bounds[known] = chernoff_hoeffding(pulls[known], gap[known])
     return bounds
-
-
-def _intervals(
-    campaign: Identity, pulls: NDArray[np.int64], totals: NDArray[np.int64], observed: int, confidence: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of each arm's interval, [0, 1] without pulls.
-
-    The horizon L is the most results that one arm can come to have.
-    """
-    from cutline.theory.concentration import variable_confidence_a, variable_confidence_width
-
-    settings = campaign.settings
-    horizon = min(settings.budget, settings.max_pulls_per_arm or settings.budget) + observed
-    known = pulls > 0
-    low, high = np.zeros(pulls.shape), np.ones(pulls.shape)
-    mean = totals[known] / (pulls[known] * UNIT)
-    width = variable_confidence_width(pulls[known], horizon, variable_confidence_a(1.0 - confidence, _B), _B)
-    low[known] = np.maximum(mean - width, 0.0)
-    high[known] = np.minimum(mean + width, 1.0)
-    return low, high
 
 
 def results(store: Store, campaign: Identity) -> Iterator[Result]:
