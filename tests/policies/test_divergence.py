@@ -1,9 +1,11 @@
 """The divergence of a record against its formula in exact arithmetic."""
 
+import math
+
 import mpmath
 import pytest
 
-from cutline.policies.divergence import divergence
+from cutline.policies.divergence import divergence, largest_divergence_above
 
 
 def exact(pulls: float, excess: float, threshold: float) -> mpmath.mpf:
@@ -36,3 +38,24 @@ def test_it_is_at_least_twice_the_squared_gap() -> None:
     for excess in (-4.0, -1.0, 0.5, 2.0):
         assert divergence(10.0, excess, 0.3) > 2 * excess**2 / 10
     assert divergence(1e6, 100.0, 0.5) == pytest.approx(2 * 100.0**2 / 1e6, rel=1e-7)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.3, 0.02, 0.985])
+@pytest.mark.parametrize("pulls", [1.0, 7.0, 1000.0])
+def test_its_bound_is_never_below_it_and_close_where_it_is_small(threshold: float, pulls: float) -> None:
+    finite = 0
+    for step in range(-99, 100):
+        excess = step / 100 * pulls * (threshold if step < 0 else 1 - threshold)
+        bound = largest_divergence_above(pulls, min(excess, 0.0), max(excess, 0.0), threshold)
+        exact = divergence(pulls, excess, threshold)
+        assert bound >= exact * (1 - 1e-15)
+        if abs(excess) < 0.1 * pulls * min(threshold, 1 - threshold):
+            assert bound <= exact * 1.001
+        finite += bound < math.inf
+    assert finite > 100
+
+
+def test_its_bound_holds_for_longer_records_and_all_between() -> None:
+    for pulls in (10.0, 11.0, 30.0):
+        for excess in (-2.0, -1.0, 0.0, 1.0, 4.0):
+            assert divergence(pulls, excess, 0.3) <= largest_divergence_above(10.0, -2.0, 4.0, 0.3)

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from cutline.policies.free_boundary import log_cost
+from cutline.policies.free_boundary import log_cost, log_cost_above, x_below
 
 
 def psi(x: float) -> float:
@@ -73,3 +73,35 @@ def test_it_grows_and_has_no_jumps_where_one_piece_ends_and_the_next_begins() ->
 
 def test_time_counts_by_its_logarithm() -> None:
     assert log_cost(1000.0, 1.5) - log_cost(1.0, 1.5) == pytest.approx(math.log(1000.0), rel=1e-14)
+
+
+def test_its_upper_bound_is_never_below_it_and_hardly_above_it() -> None:
+    for x in np.geomspace(1e-12, 1e8, 20_000).tolist():
+        over = log_cost_above(7.0, x) - log_cost(7.0, math.sqrt(2.0 * x))
+        assert over > 0.0, x
+        assert over < 2e-3 or not 1e-9 < x < 1e6, x
+    assert log_cost_above(7.0, 0.0) < -5.0
+    assert log_cost_above(7.0, math.inf) == math.inf
+
+
+def test_its_inverse_is_never_too_far_and_says_so_below_its_table() -> None:
+    for x in np.geomspace(0.01, 1e6, 20_000).tolist():
+        found = x_below(7.0, log_cost(7.0, math.sqrt(2.0 * x)))
+        assert found < x
+        assert x - found < 1e-3 or x > 40.0 or found == -1.0
+        assert (found == -1.0) == (x < 0.22) or abs(x - 0.22) < 1e-4
+
+
+def test_from_the_least_x_of_the_inverse_on_a_distance_is_concave_in_the_pulls() -> None:
+    """sqrt(n x) where ln(n) + psi(x) is a level: what bands rely on; and it is not much further down."""
+
+    def bend(level: float, n: float) -> float:
+        def distance(n: float) -> float:
+            z = brentq(lambda z: log_cost(n, z) - level, 1e-3, 30.0, xtol=1e-14)
+            return z * math.sqrt(n)
+
+        return distance(0.98 * n) + distance(1.02 * n) - 2.0 * distance(n)
+
+    for x in np.geomspace(0.23, 100.0, 300).tolist():
+        assert bend(log_cost(1000.0, math.sqrt(2.0 * x)), 1000.0) < 0.0
+    assert bend(log_cost(1000.0, math.sqrt(2.0 * 0.15)), 1000.0) > 0.0

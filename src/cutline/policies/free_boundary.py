@@ -11,12 +11,18 @@ No formula for psi is known. ``docs/lai_boundary.py`` solves for it by two indep
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cutline.policies.policy import log_above
+
 STEP = 0.0625
 """The distance between two knots, in z."""
+
+_TO_INTEGER = 6755399441055744.0  # 1.5 * 2^52: a small number added to it is rounded to an integer, in its low bits
+_LOW_BITS = 0xFFFF
 
 KNOTS = (
     1.6120857,
@@ -202,3 +208,59 @@ def log_cost(time: float, z: float) -> float:
     t = place - cell
     bend = _CUBICS[cell, 0] + t * (_CUBICS[cell, 1] + t * (_CUBICS[cell, 2] + t * _CUBICS[cell, 3]))
     return 0.5 * z * z + math.log(time * z) + float(bend)
+
+
+_PARTS = 16  # of an octave: the cells of the chords above psi
+_FIRST, _LAST = -30, 20  # powers of 2 between which they are
+_SHIFT = 48  # the bits of a float that tell where in a cell it is
+_FIRST_CELL = (1023 + _FIRST) * _PARTS
+
+
+def _chords() -> NDArray[np.float64]:
+    """Return lines (at 0, slope) that are above psi in each cell of x; the last has the slope 1 and holds for ever."""
+    cells = np.arange((_LAST - _FIRST) * _PARTS + 1)
+    x = np.exp2(cells // _PARTS + _FIRST) * (1.0 + cells % _PARTS / _PARTS)
+    costs = [log_cost(1.0, math.sqrt(2.0 * value)) for value in x.tolist()]
+    middle = [log_cost(1.0, math.sqrt(low + high)) for low, high in pairwise(x.tolist())]
+    slopes = np.append(np.diff(costs) / np.diff(x), 1.0)
+    bulge = np.append(np.abs(middle - 0.5 * (np.array(costs[:-1]) + costs[1:])) + 1e-5, 0.0)
+    bulge[1:] = np.maximum(bulge[1:], bulge[:-1])
+    return np.ascontiguousarray(np.array([costs + 1.1 * bulge - slopes * x, slopes]).T)
+
+
+_CHORDS = _chords()
+
+
+def log_cost_above(time: float, x: float) -> float:
+    """Return no less than ln(time) + psi(x), x >= 0, and hardly more, without a branch: for ceilings."""
+    bits = np.float64(min(max(x, 2.0**_FIRST), 2.0**_LAST)).view(np.int64)
+    cell = (bits >> _SHIFT) - _FIRST_CELL
+    return log_above(time) + float(_CHORDS[cell, 0] + _CHORDS[cell, 1] * x)
+
+
+_LEAST_X = 0.22  # from here on sqrt(n x) is concave in n where ln(n) + psi(x) is a level
+_SLACK = 5e-4  # more than a chord of the inverse of psi is above it
+_LEAST_COST = log_cost(1.0, math.sqrt(2.0 * _LEAST_X))
+
+
+def _inverse() -> NDArray[np.float64]:
+    """Return no more than x at psi(x) = _LEAST_COST + k STEP, k >= 0."""
+    z = np.linspace(math.sqrt(2.0 * _LEAST_X), _END, 1000)
+    costs = np.array([log_cost(1.0, value) for value in z.tolist()])
+    return np.interp(np.arange(_LEAST_COST, costs[-1], STEP), costs, 0.5 * z * z) - _SLACK
+
+
+_X = _inverse()
+
+
+def x_below(time: float, level: float) -> float:
+    """Return no more than the x at which ln(time) + psi(x) is the level; -1 for one below 0.22. Without a branch.
+
+    Beyond the table psi grows by no more than x does.
+    """
+    place = level - log_above(time) - _LEAST_COST
+    inside = min(max(0.0, place), STEP * (_X.size - 2))
+    cells = inside * (1.0 / STEP)
+    cell = np.float64(cells - 0.5 + _TO_INTEGER).view(np.int64) & _LOW_BITS
+    x = float(_X[cell] + (cells - float(cell)) * (_X[cell + 1] - _X[cell])) + (place - inside)
+    return x if place > 0.0 else -1.0

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from cutline.policies.policy import Policy, excess, settle
+from cutline.policies.policy import Policy, above_rounding, excess, log_above, settle
 
 
 def fwt_index(pulls: float, total: float, threshold: float) -> float:
@@ -11,6 +11,14 @@ def fwt_index(pulls: float, total: float, threshold: float) -> float:
     deviation = excess(pulls, total, threshold)
     x = max(2.0 * deviation * deviation / pulls, 1.0)
     return settle(x - math.log(x / pulls))  # Section 3.1, equation (FWT), all costs 1
+
+
+def fwt_ceiling(pulls: float, length: float, lowest: float, highest: float, threshold: float) -> float:
+    """Return an upper bound of the index over a block: x on the fewest pulls, ln of the most; both only raise it."""
+    deviation = max(-lowest, highest)
+    x = max(2.0 * deviation * deviation / pulls, 1.0)
+    bound = x + log_above((pulls + length) / x)
+    return above_rounding(bound, x + abs(bound))
 
 
 @dataclass(frozen=True)
@@ -30,3 +38,4 @@ class FWT(Policy):
     )
 
     index = staticmethod(fwt_index)
+    ceiling = staticmethod(fwt_ceiling)

@@ -3,14 +3,21 @@
 import math
 from dataclasses import dataclass
 
-from cutline.policies.divergence import divergence
-from cutline.policies.policy import Policy, check_parameter, excess, settle
+from cutline.policies.divergence import divergence, largest_divergence_above
+from cutline.policies.policy import Policy, above_rounding, check_parameter, excess, log_above, settle
 
 
 def kl_lsa_index(pulls: float, total: float, threshold: float, alpha: float) -> float:
     """Return alpha / 2 T_i kl(total / T_i, theta) + 0.5 ln T_i."""
     x = divergence(pulls, excess(pulls, total, threshold), threshold)
     return settle(0.5 * alpha * x + 0.5 * math.log(pulls))
+
+
+def kl_lsa_ceiling(pulls: float, length: float, lowest: float, highest: float, threshold: float, alpha: float) -> float:
+    """Return an upper bound of the index over a block: the divergence on the fewest pulls, ln of the most."""
+    x = largest_divergence_above(pulls, lowest, highest, threshold)
+    bound = 0.5 * alpha * x + 0.5 * log_above(pulls + length)
+    return above_rounding(bound, bound)
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,7 @@ class KLLSA(Policy):
     alpha: float = 1.35
 
     index = staticmethod(kl_lsa_index)
+    ceiling = staticmethod(kl_lsa_ceiling)
 
     def __post_init__(self) -> None:
         check_parameter(self, "alpha", lambda value: 0 < value <= 1e100, "a number above 0, at most 1e100")

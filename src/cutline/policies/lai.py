@@ -17,9 +17,11 @@ Brownian motion to rewards:
 import math
 from dataclasses import dataclass
 
-from cutline.policies.divergence import divergence
-from cutline.policies.free_boundary import log_cost
-from cutline.policies.policy import Policy, excess, settle
+from cutline.policies.divergence import divergence, largest_divergence_above
+from cutline.policies.free_boundary import log_cost, log_cost_above, x_below
+from cutline.policies.policy import Policy, above_rounding, below_rounding, excess, settle
+
+_STEEP = 0.7  # of the way from the threshold to the nearer of 0 and 1; up to there the band's series lose little
 
 
 def lai_index(pulls: float, total: float, threshold: float) -> float:
@@ -28,6 +30,37 @@ def lai_index(pulls: float, total: float, threshold: float) -> float:
     deviation = excess(pulls, total, threshold)
     deviation += overshoot(threshold) if deviation >= 0.0 else -overshoot(1.0 - threshold)
     return settle(log_cost(n, math.sqrt(2.0 * divergence(n, deviation, threshold))))
+
+
+def lai_ceiling(pulls: float, length: float, lowest: float, highest: float, threshold: float) -> float:
+    """Return an upper bound of the index over a block: x grows with the distance and falls with the pulls."""
+    n = pulls + 1.0
+    low, high = lowest - overshoot(1.0 - threshold), highest + overshoot(threshold)
+    x = largest_divergence_above(n, low, high, threshold)
+    bound = log_cost_above(n + length, x)
+    return above_rounding(bound, bound)
+
+
+def lai_band(pulls: float, length: float, level: float, threshold: float) -> tuple[float, float]:
+    """Return D / sqrt(1 + k) less the overshoot at both ends, D = sqrt(2 theta (1 - theta) n x), concave in n.
+
+    n kl is at most d^2 / (2 theta (1 - theta) n) times 1 + k, where k grows with the mean's distance d / n. The largest
+    of these is that of D at the first end, unless it is steeper than a limit: then the limit is, and d ends there.
+    """
+    n = pulls + 1.0
+    end = n + length
+    x, x_at_end = max(x_below(n, level), 0.0), x_below(end, level)
+    variance = threshold * (1.0 - threshold)
+    nearest = min(threshold, 1.0 - threshold)
+    steepest = min(math.sqrt(2.0 * variance * x / n), _STEEP * nearest)
+    cubic = abs(2.0 * threshold - 1.0) / (3.0 * variance)
+    quartic = (1.0 - 3.0 * variance) / (variance * variance * (6.0 - 6.0 * steepest / nearest))
+    scale = 2.0 * variance / (1.0 + steepest * (cubic + steepest * quartic))
+    more = max(overshoot(threshold), overshoot(1.0 - threshold))
+    first = min(math.sqrt(scale * n * x), steepest * n) - more
+    last = min(math.sqrt(scale * end * max(x_at_end, 0.0)), steepest * end) - more
+    known = x_at_end > 0.0
+    return below_rounding(first, n) if known else -1.0, below_rounding(last, end) if known else -1.0
 
 
 def overshoot(threshold: float) -> float:
@@ -47,3 +80,5 @@ class Lai(Policy):
     source = "Lai: Nearly optimal sequential tests of composite hypotheses, Annals of Statistics 16, 1988"
 
     index = staticmethod(lai_index)
+    ceiling = staticmethod(lai_ceiling)
+    band = staticmethod(lai_band)
