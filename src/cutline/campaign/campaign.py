@@ -218,10 +218,7 @@ def campaigns(url: Url, clock: Callable[[], float] | None = None) -> list[Status
         return [counters.status(store, campaign, Clock(clock)) for campaign in read_identities(store)]
 
 
-def delete(url: Url, name: str, *, only_unused: bool = False) -> None:
-    """Delete a campaign and all that it holds; ``only_unused``: unless it has been asked or has results.
-
-    Raises NotFoundError if there is none of that name.
-    """
+def delete(url: Url, name: str) -> None:
+    """Delete a campaign and all that it holds; raise NotFoundError if there is none of that name."""
     with Store.connect(url, create=False) as store:
-        creation.delete(store, name, only_unused)
+        creation.delete(store, name)

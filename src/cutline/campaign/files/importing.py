@@ -174,8 +174,8 @@ def _beyond(store: Store, campaign: Identity, staging: Staging, source: Source, 
     ends = staging.ends()
     while some := list(islice(ends, CHUNK)):
         following = {_key_of(staging, row, source, row.times): row for row in some}
-        for key in held(store, campaign, list(following)):
-            row = following[key]
+        found_beyond = held(store, campaign, list(following))
+        for row in (row for key, row in following.items() if key in found_beyond):
             if not replace:
                 raise _fewer(staging, row, source)
             number = row.times

@@ -111,7 +111,7 @@ class Staging:
     def ends(self) -> Iterator[StagedRow]:
         """Yield the last row of each kind of those that have a place: of each task and worker, or task and label."""
         kind = "task, label" if self.totals else "task, worker"
-        query = f"SELECT *, max(position) FROM rows WHERE place IS NOT NULL GROUP BY {kind}"
+        query = f"SELECT *, max(position) FROM rows WHERE place IS NOT NULL GROUP BY {kind} ORDER BY position"
         return (StagedRow._make(row[:-1]) for row in self._rows.execute(query))
 
     def keep(self, results: Iterable[tuple[Observation, str]]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, delete as delete_from, insert, select, true, update
+from sqlalchemy import Connection, delete as delete_from, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cutline.campaign.checks import check_name, check_text
@@ -152,13 +152,12 @@ def require_arms(store: Store, campaign: Identity, given: Arms) -> None:
         raise ConflictError(f"arms: {next(iter(stored))!r} is missing")
 
 
-def delete(store: Store, name: str, only_unused: bool) -> None:
+def delete(store: Store, name: str) -> None:
     """Delete a campaign; see campaign.delete."""
     campaign = read_identity(store, name)
-    unused = campaigns.c.numbered == 0 if only_unused else true()
 
     def work(connection: Connection) -> None:
-        deleted = connection.execute(delete_from(campaigns).where(campaigns.c.id == campaign.id, unused))
+        deleted = connection.execute(delete_from(campaigns).where(campaigns.c.id == campaign.id))
         if deleted.rowcount == 0:
             return
         connection.execute(delete_from(sources).where(sources.c.campaign_id == campaign.id))
