@@ -30,7 +30,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.dev
-	$(BIN)/sphinx-build --quiet --fail-on-warning docs docs/_build
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning docs docs/_build
 	@echo "open docs/_build/index.html"
 
 clean:

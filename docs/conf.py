@@ -52,6 +52,7 @@ maximum_signature_line_length = 80
 
 html_theme = "furo"
 html_title = f"Cutline {release}"
+html_favicon = "_static/cutline.svg"
 html_static_path = ["_static"]
 html_css_files = ["cutline.css"]
 html_copy_source = False

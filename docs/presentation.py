@@ -5,6 +5,7 @@ A Sphinx extension; conf.py loads it.
 
 import re
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any
 
 import click
@@ -20,6 +21,9 @@ COMMAND_LINE = "reference/command_line"
 NARROW = 24
 """Where no cell of a table has more characters, none is broken into lines."""
 
+BOUNDS = ("ceiling", "band", "head_start")
+"""What a policy may give the skip-ahead engine besides its index."""
+
 _MARKED = re.compile(r"(``.+?``|\*\*.+?\*\*)", re.DOTALL)
 _ITEM = re.compile(r"(?:^|(?<=[.;])\s+)(?=``\w+``(?:, ``\w+``)*: )")
 
@@ -31,12 +35,12 @@ def show_docstring(app: Sphinx, what: str, name: str, obj: Any, options: Any, li
         parts = _MARKED.split(paragraph)
         parts[::2] = [re.sub(r"[|*\\]", r"\\\g<0>", part) for part in parts[::2]]
         before, *items = _ITEM.split("".join(parts))
-        rest = ""
-        if items:
-            items[-1], raises, after = items[-1].partition("Raises ")
-            rest = raises + after
-        listed = ["* " + " ".join(item.split()) for item in items]
-        shown += [block for block in (before, "\n".join(listed), rest) if block.strip()]
+        if len(items) < 2:
+            shown.append(paragraph if paragraph.startswith(" ") else "".join(parts))  # code, where it is indented
+            continue
+        items[-1], raises, after = items[-1].partition("Raises ")
+        listed = "\n".join("* " + " ".join(item.split()) for item in items)
+        shown += [block for block in (before, listed, raises + after) if block.strip()]
     lines[:] = "\n\n".join(shown).split("\n")
 
 
@@ -47,6 +51,11 @@ def show_signature(
     if what == "class" and (obj.__init__.__doc__ or "").startswith("Not to be called"):
         return "", None
     return signature and signature.replace("<factory>", "..."), returns
+
+
+def skip_bounds(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out of every policy but the contract what only an engine calls; see ``Policy``."""
+    return True if name in BOUNDS and isinstance(obj, FunctionType) else None
 
 
 def show_examples(app: Sphinx, context: click.Context, lines: list[str]) -> None:
@@ -114,6 +123,7 @@ def setup(app: Sphinx) -> None:
     """Register what is defined above, and CSV, for which Pygments has no colours."""
     app.connect("autodoc-process-docstring", show_docstring)
     app.connect("autodoc-process-signature", show_signature)
+    app.connect("autodoc-skip-member", skip_bounds)
     app.connect("sphinx-click-process-description", show_examples)
     app.connect("doctree-read", show_commands)
     app.add_post_transform(LinkNames)
