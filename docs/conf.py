@@ -47,6 +47,7 @@ myst_heading_anchors = 3
 autodoc_default_options = {"members": True, "undoc-members": True}
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
+autodoc_docstring_signature = False
 autodoc_typehints_format = "short"
 maximum_signature_line_length = 80
 
