@@ -13,9 +13,12 @@ from docutils import nodes
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
+from cutline import __all__ as exported
 from cutline.cli import cutline
+from cutline.policies import available
 
 COMMAND_LINE = "reference/command_line"
 NARROW = 24
@@ -92,6 +95,22 @@ def show_commands(app: Sphinx, doctree: nodes.document) -> None:
             table["classes"].append("narrow")
 
 
+class Policies(SphinxDirective):
+    """Document the policies that come with Cutline, or its yardsticks: ``.. policies:: methods``, ``yardsticks``."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return what autoclass makes of each of them."""
+        yardsticks = self.arguments[0] == "yardsticks"
+        names = [
+            f"cutline.{item.__name__}" if item.__name__ in exported else f"{item.__module__}.{item.__name__}"
+            for item in available()
+            if item.__module__.startswith("cutline.") and item.yardstick == yardsticks
+        ]
+        return self.parse_text_to_nodes("".join(f".. autoclass:: {name}\n" for name in names))
+
+
 class LinkNames(SphinxPostTransform):
     """Make a link of every name in code print that stands in the reference, in pages and in docstrings.
 
@@ -126,5 +145,6 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-skip-member", skip_bounds)
     app.connect("sphinx-click-process-description", show_examples)
     app.connect("doctree-read", show_commands)
+    app.add_directive("policies", Policies)
     app.add_post_transform(LinkNames)
     app.add_lexer("csv", TextLexer)
