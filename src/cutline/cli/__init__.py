@@ -41,7 +41,11 @@ class _Commands(click.Group):
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__)
 def cutline() -> None:
-    """Decide which of many items make the cut, with the fewest measurements."""
+    """Decide which of many items make the cut, with the fewest measurements.
+
+    Where one command measures an item, begin with run; where you measure yourself, with campaign; for a budget, with
+    plan; with labels that you have already, with replay. Each command explains itself: cutline run --help.
+    """
 
 
 def main() -> None:

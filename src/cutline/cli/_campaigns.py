@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 db_option = click.option(
-    "--db", required=True, metavar="URL", help="An SQLite file, or a url such as postgresql://host/name."
+    "--db",
+    required=True,
+    metavar="URL",
+    help="The database: an SQLite file, or an address such as postgresql://host/name.",
 )
 name_option = click.option(
-    "--campaign", "name", metavar="NAME", help="Which campaign; not needed where there is only one."
+    "--campaign", "name", metavar="NAME", help="The campaign; may be left out where there is only one."
 )
 
 done_option = click.option(
@@ -28,7 +31,7 @@ done_option = click.option(
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="What was done, said on standard error; json writes it to standard output, too.",
+    help="With json, what was done goes to standard output, too.",
 )
 
 
@@ -40,22 +43,32 @@ def settings_options(command: Command) -> Command:
 
 
 _SETTINGS = (
-    click.option("--threshold", type=float, metavar="X", help="What the arms' means are held against."),
-    click.option("--budget", type=int, metavar="T", help="Measurements in all."),
-    click.option("--policy", metavar="NAME", help="What decides which arm is next; default: LSA."),
-    click.option("--seed", type=int, metavar="S", help="Draws the order of arms that are level; default: 0."),
-    click.option("--max-pulls-per-arm", type=int, metavar="N", help="No arm is asked for beyond that many results."),
+    click.option("--threshold", type=float, metavar="X", help="An arm is above with a mean of at least this."),
+    click.option("--budget", type=int, metavar="T", help="How many measurements there may be in all."),
+    click.option("--policy", metavar="NAME", help="What chooses the next arm, see cutline policies; default: LSA."),
     click.option(
-        "--repeat-workers", is_flag=True, default=None, help="A worker may get an arm again that it has answered."
+        "--seed",
+        type=int,
+        metavar="S",
+        help="Seeds the order of arms between which the policy sees no difference; default: 0.",
+    ),
+    click.option(
+        "--max-pulls-per-arm", type=int, metavar="N", help="The most results that an arm may have; default: no limit."
+    ),
+    click.option(
+        "--repeat-workers", is_flag=True, default=None, help="Let a worker get an arm again that it has answered."
     ),
     click.option(
         "--prior",
         callback=numbers(float, "a number", "1,1"),
         metavar="A,B",
-        help="Beta belief about a mean, for the expected errors; default: 1,1.",
+        help="What is believed of a mean beforehand, Beta(A, B), for the expected errors; default: 1,1.",
     ),
     click.option(
-        "--target-errors", type=float, metavar="E", help="Stop when the expected number of errors is at most this."
+        "--target-errors",
+        type=float,
+        metavar="E",
+        help="Stop as soon as the expected number of wrong decisions is at most this; default: never.",
     ),
 )
 

@@ -48,7 +48,12 @@ policies_option = click.option(
     help="A policy such as LSA or 'APT(0.05)', see cutline policies; repeat it for more.",
 )
 threshold_option = click.option(
-    "--threshold", type=float, default=0.5, show_default=True, metavar="X", help="What the means are held against."
+    "--threshold",
+    type=float,
+    default=0.5,
+    show_default=True,
+    metavar="X",
+    help="An arm is above with a mean of at least this.",
 )
 
 
@@ -58,20 +63,32 @@ def means_option(what: str) -> Callable[[Command], Command]:
 
 
 means_file_option = click.option(
-    "--means-file", metavar="FILE", help="Read them from here: one a line, or a CSV column; - for standard input."
+    "--means-file",
+    metavar="FILE",
+    help="A file of means instead: one a line, or a column of a table; - for standard input.",
 )
 means_column_option = click.option(
-    "--means-column", metavar="NAME", help="Which column of the file; default: mean, or the only one."
+    "--means-column", metavar="NAME", help="The column of the means; default: mean, or the only one."
 )
 jobs_option = click.option("--jobs", type=int, metavar="N", help="Threads to use; default: one for each core.")
 dask_option = click.option(
-    "--dask", metavar="ADDRESS", help="Work on the Dask cluster with this scheduler instead, as in tcp://10.0.0.1:8786."
+    "--dask", metavar="ADDRESS", help="Work on a Dask cluster instead: its scheduler, such as tcp://10.0.0.1:8786."
 )
 seed_option = click.option(
-    "--seed", type=int, default=0, show_default=True, metavar="S", help="The same seed gives the same result."
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    metavar="S",
+    help="A number that the random draws follow from; the same gives the same result.",
 )
 rows_format_option = click.option(
-    "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True, help="Output."
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="How the result is written.",
 )
 plot_option = click.option(
     "--plot",

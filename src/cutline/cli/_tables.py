@@ -10,7 +10,12 @@ import click
 from cutline.text import aligned, shown
 
 format_option = click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Output."
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="How the result is written.",
 )
 
 

@@ -14,6 +14,7 @@ from cutline.cli._campaigns import (
     settings_options,
     show_decisions,
 )
+from cutline.cli._options import rows_format_option
 from cutline.cli._streams import say
 from cutline.cli._tables import as_json, counted, format_option, number, table
 from cutline.errors import InvalidInputError
@@ -30,17 +31,21 @@ _AT_ONCE = 0.001
 
 @click.group(name="campaign")
 def command() -> None:
-    """Create campaigns, ask what to measure next, tell what came back, and see where they stand."""
+    """Create campaigns, ask, tell, and see what is decided."""
 
 
 @command.command()
 @db_option
-@click.option("--campaign", "name", default="main", show_default=True, metavar="NAME", help="What to call it.")
-@click.option("--arms", "arms_file", required=True, metavar="FILE", help="One id a line; - for standard input.")
+@click.option("--campaign", "name", default="main", show_default=True, metavar="NAME", help="The campaign's name.")
+@click.option(
+    "--arms", "arms_file", required=True, metavar="FILE", help="The arms, one id a line; - for standard input."
+)
 @settings_options
 @done_option
 def create(db: str, name: str, arms_file: str, form: str, **options: Any) -> None:
-    """Create a campaign, and the database where there is none; --threshold and --budget are needed.
+    """Create a campaign, and the database where there is none.
+
+    --threshold and --budget are needed.
 
     \b
     Example:
@@ -103,7 +108,9 @@ def list_(db: str, form: str) -> None:
 @name_option
 @format_option
 def status(db: str, name: str | None, form: str) -> None:
-    """Show where a campaign stands: spent, in flight, left, and the expected number of wrong decisions.
+    """Show where a campaign stands.
+
+    How many pulls are spent, in flight and left, and how many wrong decisions are to be expected.
 
     \b
     Examples:
@@ -129,14 +136,22 @@ def status(db: str, name: str | None, form: str) -> None:
 @command.command()
 @db_option
 @name_option
-@click.option("-n", "count", type=int, default=1, show_default=True, metavar="N", help="How many.")
-@click.option("--worker", metavar="NAME", help="Who will measure; never gets an arm again that it has answered.")
-@click.option("--lease", type=float, default=600.0, show_default=True, metavar="SECONDS", help="How long they are its.")
+@click.option("-n", "count", type=int, default=1, show_default=True, metavar="N", help="How many arms, at most.")
+@click.option("--worker", metavar="NAME", help="Who measures; a worker gets no arm twice, unless workers repeat.")
+@click.option(
+    "--lease",
+    type=float,
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="After so long without an answer others may have them.",
+)
 @format_option
 def ask(db: str, name: str | None, count: int, worker: str | None, lease: float, form: str) -> int:
-    """Ask which arms to measure next; prints the id of each pull, to tell the reward with, a tab, and the arm.
+    """Ask which arms to measure next.
 
-    Exit status 3: none, the campaign has finished. 4: none now, others have what is left or the worker has had it.
+    Each line has the id of a pull, which tell needs, a tab, and the arm. Exit status 3: none, the campaign has
+    finished. Exit status 4: none now, since others have what is left or the worker has had it.
 
     \b
     Examples:
@@ -178,7 +193,9 @@ def _print_pulls(pulls: "Pulls", form: str) -> None:
 @click.argument("words", nargs=-1, required=True, metavar="PULL REWARD [PULL REWARD]...")
 @done_option
 def tell(db: str, name: str | None, words: tuple[str, ...], form: str) -> None:
-    """Tell the reward of one pull or more: a number in [0, 1]. All are recorded, or none.
+    """Tell what came back of one pull or more.
+
+    A reward is a number in [0, 1]. All are recorded, or none.
 
     \b
     Example:
@@ -199,15 +216,18 @@ def tell(db: str, name: str | None, words: tuple[str, ...], form: str) -> None:
 @command.command()
 @db_option
 @name_option
-@click.option("--nearest", type=int, metavar="N", help="Only so many arms, those most likely to be wrong first.")
+@click.option("--nearest", type=int, metavar="N", help="Only the N arms that are most likely to be wrong, these first.")
 @click.option(
-    "--confidence", type=float, default=0.95, show_default=True, metavar="P", help="Of the interval from low to high."
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
+    metavar="P",
+    help="The confidence of the interval from low to high.",
 )
-@click.option(
-    "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True, help="Output."
-)
+@rows_format_option
 def decisions(db: str, name: str | None, nearest: int | None, confidence: float, form: str) -> None:
-    """Show which arms are above the threshold, and how likely that is to be wrong.
+    """Show which arms are above the threshold, and how sure that is.
 
     \b
     Examples:
@@ -222,8 +242,8 @@ def decisions(db: str, name: str | None, nearest: int | None, confidence: float,
 
 @command.command()
 @db_option
-@click.option("--campaign", "name", required=True, metavar="NAME", help="Which one; its name must be given here.")
-@click.option("--yes", is_flag=True, help="Do not ask whether to.")
+@click.option("--campaign", "name", required=True, metavar="NAME", help="The campaign; even where there is only one.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @done_option
 def delete(db: str, name: str, yes: bool, form: str) -> None:
     """Delete a campaign with all its results.

@@ -14,9 +14,14 @@ from cutline.errors import InvalidInputError
 @click.argument("what", type=click.Choice(["observations", "decisions"]))
 @db_option
 @name_option
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; default: standard output.")
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "jsonl"]), help="Default: what the file's name ends in, else csv."
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="The file to write; default: standard output."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "jsonl"]),
+    help="How it is written; default: as the file's name ends, else csv.",
 )
 @click.option(
     "--safe-csv",
@@ -24,7 +29,9 @@ from cutline.errors import InvalidInputError
     help="Put an apostrophe before texts that a spreadsheet would run as formulas; not to be imported again.",
 )
 def command(what: str, db: str, name: str | None, out: Path | None, form: str | None, safe_csv: bool) -> None:
-    """Write the results that a campaign holds (task, worker, label, key), or what it has decided on each arm.
+    """Write the results of a campaign, or its decisions.
+
+    Observations are its results, with the columns task, worker, label and key; decisions are what it says of each arm.
 
     Observations can be imported and replayed; importing them into the campaign that they come from changes nothing.
 

@@ -16,12 +16,14 @@ from cutline.cli._tables import counted
 @name_option
 @label_options
 @click.option(
-    "--source", metavar="NAME", help="Name for rows without key and worker; default: the file's, where it has one."
+    "--source",
+    metavar="NAME",
+    help="What rows without key and worker are known by; default: the file's name, where it has one.",
 )
 @click.option(
     "--replace",
     is_flag=True,
-    help="Of its tasks the file counts instead of what its source said before, other labels instead of those there.",
+    help="The file was corrected: for its tasks, put it in the place of what was imported before.",
 )
 @settings_options
 @done_option
@@ -34,7 +36,9 @@ def command(
     form: str,
     **options: Any,
 ) -> None:
-    """Record the labels in a file as results of a campaign, each once; they cost no budget.
+    """Record the labels in a file as results of a campaign.
+
+    Each counts once, and none costs budget.
 
     FILE has the columns task, worker and label, and maybe key, or task, yes and n (CSV, TSV or JSON Lines, gzipped or
     not, - for standard input). All of it is imported or nothing. A campaign that is not there yet is made, with the

@@ -16,7 +16,7 @@ from cutline.cli._streams import say
     default="1,2,3,4,5,6",
     show_default=True,
     metavar="1,2,...",
-    help="Which of the six setups.",
+    help="Which of the six setups to simulate.",
 )
 @seed_option
 @jobs_option
@@ -27,10 +27,12 @@ from cutline.cli._streams import say
     default="paper-results",
     show_default=True,
     metavar="DIR",
-    help="Where to.",
+    help="The folder to write into.",
 )
 def command(runs: int, setups: list[int], seed: int, jobs: int | None, dask: str | None, out: Path) -> None:
-    """Simulate the paper's setups; write figures, t-test table, curves and a manifest, and print a summary.
+    """Make the figures and the table of the paper.
+
+    Its setups are simulated; figures, the table of t-tests, curves and a manifest are written, a summary is printed.
 
     \b
     Examples:

@@ -39,9 +39,11 @@ if TYPE_CHECKING:
 )
 @click.option("--arms", type=int, metavar="K", help="The number of arms; goes with --prior.")
 @threshold_option
-@click.option("--errors", type=float, metavar="E", help="The target: expected wrong decisions.")
-@click.option("--accuracy", type=float, metavar="Q", help="The target as a share of right decisions, such as 0.95.")
-@click.option("--policy", default="LSA", show_default=True, metavar="NAME", help="A policy, see cutline policies.")
+@click.option(
+    "--errors", type=float, metavar="E", help="The target: how many wrong decisions are to be expected at most."
+)
+@click.option("--accuracy", type=float, metavar="Q", help="The target as the share of right decisions, such as 0.95.")
+@click.option("--policy", default="LSA", show_default=True, metavar="NAME", help="The policy, see cutline policies.")
 @seed_option
 @jobs_option
 @format_option
@@ -57,7 +59,9 @@ def command(
     plot: Path | None,
     **guess: Any,
 ) -> None:
-    """Find the smallest budget at which a policy makes few enough errors, next to what Uniform needs.
+    """Find the smallest budget with few enough wrong decisions.
+
+    Next to it stands what pulling every arm equally often (Uniform) needs, and what theory says.
 
     \b
     Examples:

@@ -32,16 +32,18 @@ if TYPE_CHECKING:
     "--budgets",
     callback=numbers(int, "a whole number", "100,200"),
     metavar="100,200,...",
-    help="Labels in all, increasing; default: 20 steps from one a task to all.",
+    help="After how many labels to look, increasing; default: 20 steps from one a task to all.",
 )
-@click.option("--runs", type=int, default=100, show_default=True, metavar="N", help="Shuffles of the labels.")
+@click.option(
+    "--runs", type=int, default=100, show_default=True, metavar="N", help="How many random orders of the labels to try."
+)
 @click.option(
     "--within",
     type=float,
     default=0.01,
     show_default=True,
     metavar="X",
-    help="How near to the accuracy of all labels is near enough.",
+    help="How near to the accuracy of all labels is near enough, for the last line.",
 )
 @seed_option
 @jobs_option
@@ -61,7 +63,9 @@ def command(  # noqa: PLR0913 - one parameter an option
     plot: Path | None,
     **reading: Any,
 ) -> None:
-    """Let policies draw recorded labels in random order; show the wrong decisions over the number of labels.
+    """Try policies on labels that you already have.
+
+    Each draws them in a random order, and what counts is how many tasks are on the wrong side after so many labels.
 
     LABELS is a file with the columns task, worker and label, or task, yes and n (CSV, TSV or JSON Lines, gzipped or
     not, - for standard input), or the name of a set that ships: bluebirds.

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from cutline.cli._campaigns import settings, settings_options, show_decisions
-from cutline.cli._options import numbers
+from cutline.cli._options import numbers, rows_format_option
 from cutline.cli._streams import say
 from cutline.cli._tables import counted
 from cutline.text import shown
@@ -14,15 +14,15 @@ from cutline.text import shown
 @click.command(name="run", context_settings={"ignore_unknown_options": True})
 @click.option("--arms", "arms_file", metavar="FILE", help="The arms, one id a line; - for standard input.")
 @settings_options
-@click.option("--db", metavar="URL", help="Where the campaign lives: an SQLite file, or postgresql://host/name.")
-@click.option("--campaign", "name", metavar="NAME", help="Its name; default: the only one there is, or main.")
-@click.option("--jobs", type=int, default=1, show_default=True, metavar="N", help="Measurements at a time.")
+@click.option("--db", metavar="URL", help="The database: an SQLite file, or an address such as postgresql://host/name.")
+@click.option("--campaign", "name", metavar="NAME", help="The campaign; default: the only one there is, or main.")
+@click.option("--jobs", type=int, default=1, show_default=True, metavar="N", help="How many commands run at a time.")
 @click.option(
     "--reward",
     type=click.Choice(["exit", "stdout"]),
     default="exit",
     show_default=True,
-    help="Exit status 0 is 1 and any other 0; or the last line on standard output, a number in [0, 1].",
+    help="What the reward is: 1 for exit status 0 and else 0; or the last line on standard output, a number in [0, 1].",
 )
 @click.option("--timeout", type=float, metavar="SECONDS", help="A command that takes longer has crashed.")
 @click.option(
@@ -52,14 +52,7 @@ from cutline.text import shown
     metavar="SECONDS",
     help="How soon what was in flight comes back after the run was killed.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "csv", "json"]),
-    default="table",
-    show_default=True,
-    help="Output: the decisions.",
-)
+@rows_format_option
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND {arm} ...")
 def command(  # noqa: PLR0913 - one parameter an option
     arms_file: str | None,
@@ -76,13 +69,15 @@ def command(  # noqa: PLR0913 - one parameter an option
     words: tuple[str, ...],
     **options: Any,
 ) -> int:
-    """Run a command to measure arms until the budget is spent; print which arms are above the threshold.
+    """Measure arms by a command until the budget is spent.
+
+    At the end it prints which arms are above the threshold.
 
     {arm} in the command stands for the arm's id; it is passed as one argument, never through a shell. A crash is a
     command that cannot be started (behind env, sh -c, timeout or nice, too), is killed by a signal, takes too long,
     ends with one of --crash-exits, or prints no reward where it should. The same command again goes on where it
     stopped, after Ctrl-C too; a campaign that is there already needs neither --arms nor --threshold nor --budget. Exit
-    status 1: it ended with arms left alone.
+    status 1: some arms were left alone.
 
     \b
     Examples:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     callback=numbers(int, "a whole number", "100,200"),
     required=True,
     metavar="100,200,...",
-    help="Pulls in all, increasing.",
+    help="After how many pulls to look, increasing.",
 )
 @click.option("--runs", type=int, default=5000, show_default=True, metavar="N", help="Runs of every policy.")
 @seed_option
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     default="common",
     show_default=True,
     metavar="common|independent",
-    help="Whether all policies see the same rewards.",
+    help="Whether all policies see the same rewards or each has its own.",
 )
 @jobs_option
 @dask_option
@@ -68,7 +68,9 @@ def command(  # noqa: PLR0913 - one parameter an option
     form: str,
     plot: Path | None,
 ) -> None:
-    """Simulate policies on a problem: the mean number of wrong decisions (aggregate regret) at every budget.
+    """Simulate policies on arms whose means you give.
+
+    The result is the mean number of wrong decisions (the aggregate regret) of every policy at every budget.
 
     \b
     Examples:
