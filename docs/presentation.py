@@ -50,8 +50,10 @@ def show_docstring(app: Sphinx, what: str, name: str, obj: Any, options: Any, li
 def show_signature(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """Leave out a constructor that is not to be called; write ... for a default that a function makes."""
-    if what == "class" and (obj.__init__.__doc__ or "").startswith("Not to be called"):
+    """Leave out a constructor that is not there to be called; write ... for a default that a function makes."""
+    if what == "class" and (
+        getattr(obj, "_is_protocol", False) or (obj.__init__.__doc__ or "").startswith("Not to be called")
+    ):
         return "", None
     return signature and signature.replace("<factory>", "..."), returns
 
