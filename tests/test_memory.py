@@ -16,7 +16,7 @@ def test_more_than_there_is_is_refused_and_less_is_not(monkeypatch: pytest.Monke
     with pytest.raises(OutOfMemoryError) as caught:
         memory.require_memory(3.14e9, "7 arms")
     assert str(caught.value) == (
-        "7 arms need about 3.1 GB of memory, and 3.0 GB are free; use fewer arms, budgets or threads"
+        "7 arms need about 3.1 GB of memory, and 3.0 GB are free; use fewer arms, runs, budgets or threads"
     )
     assert isinstance(caught.value, MemoryError)
     assert isinstance(caught.value, CutlineError)

@@ -25,5 +25,5 @@ def require_memory(needed: float, what: str) -> None:
     if needed > available:
         raise OutOfMemoryError(
             f"{what} need about {needed / 1e9:.1f} GB of memory, and {available / 1e9:.1f} GB are free; "
-            "use fewer arms, budgets or threads"
+            "use fewer arms, runs, budgets or threads"
         )

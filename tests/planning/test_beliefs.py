@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cutline.errors import InvalidInputError
+from cutline.errors import InvalidInputError, OutOfMemoryError
 from cutline.planning import Beliefs
 
 
@@ -76,3 +76,10 @@ def test_impossible_pilot_results_are_refused_with_the_arm(pulls, totals, messag
 def test_a_prior_needs_a_whole_number_of_arms(arms, wanted):
     with pytest.raises(InvalidInputError, match=f"arms is {arms!r}; it must be {wanted}"):
         Beliefs.prior(2, 2, arms)
+
+
+def test_more_arms_than_fit_into_memory_are_refused_before_any_is_made(monkeypatch):
+    monkeypatch.setattr("cutline.memory.available_memory", lambda: 4e9)
+    assert Beliefs.prior(2, 3, 1000).arms == 1000
+    with pytest.raises(OutOfMemoryError, match=r"^plans for 2,000,000,000 arms need about 400\.0 GB of memory"):
+        Beliefs.prior(2, 3, 2_000_000_000)

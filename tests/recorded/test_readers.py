@@ -224,7 +224,10 @@ def test_means_are_read_from_lines_or_a_column(file, content):
 def test_the_column_of_means_can_be_chosen(file):
     path = file("arm,low,high\na,0.2,0.3\n")
     assert read_means(path, column="high").tolist() == [0.3]
-    assert error_of(read_means, path) == "FILE, line 1: no column 'mean'; there is 'arm', 'low', 'high'"
+    assert (
+        error_of(read_means, path)
+        == "FILE, line 1: no column 'mean'; there is 'arm', 'low', 'high'; --means-column says which it is"
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,7 +241,7 @@ def test_the_column_of_means_can_be_chosen(file):
         ("O.5\n0.1\n", "FILE, line 1: 'O.5' is no mean; it must be a number in [0, 1]"),
         ("-\n0.1\n", "FILE, line 1: '-' is no mean; it must be a number in [0, 1]"),
         ("0.1\n0,2\n", "FILE, line 2: 2 fields where the first row has 1"),
-        ("0.1,0.2\n", "FILE, line 1: no column 'mean'; there is '0.1', '0.2'"),
+        ("0.1,0.2\n", "FILE, line 1: no column 'mean'; there is '0.1', '0.2'; --means-column says which it is"),
     ],
 )
 def test_bad_means_are_refused_with_their_line(file, content, message):

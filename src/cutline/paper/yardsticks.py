@@ -1,4 +1,4 @@
-"""How little is left: LSA next to policies that are told the gaps, and to the best pulls that are fixed beforehand."""
+"""LSA next to what nobody can do better than: policies that are told the gaps, and the best pulls fixed beforehand."""
 
 import math
 from collections.abc import Iterator
@@ -89,5 +89,5 @@ def yardstick_lines(curves: RegretCurves) -> Iterator[str]:
 
 @cache
 def fixed_regret(problem: Problem, budget: int) -> float:
-    """Return the least regret of pulls that are fixed beforehand by one who knows the gaps; it is kept."""
+    """Return the least regret of pulls that are fixed beforehand by one who knows the gaps; each is computed once."""
     return float(static_optimum(problem.gaps, budget, problem.threshold))

@@ -8,9 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
+from cutline.memory import require_memory
 from cutline.problem import Problem
 
 _SMALLEST, _LARGEST = 1e-6, 1e6
+_BYTES_PER_ARM = 200.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +45,13 @@ class Beliefs:
 
     @classmethod
     def prior(cls, a: float, b: float, arms: int) -> "Beliefs":
-        """Return the same Beta(a, b) for every one of ``arms`` >= 1 arms; raise InvalidInputError for bad numbers."""
+        """Return the same Beta(a, b) for every one of ``arms`` >= 1 arms.
+
+        Raises InvalidInputError for bad numbers, and OutOfMemoryError for more arms than can be planned for.
+        """
         count = check_whole("arms", arms, 1, 2**31 - 1)
-        return cls([a] * count, [b] * count)
+        require_memory(_BYTES_PER_ARM * count, f"plans for {count:,} arms")
+        return cls(np.full(count, a, dtype=np.float64), np.full(count, b, dtype=np.float64))
 
     @classmethod
     def after(cls, pulls: ArrayLike, totals: ArrayLike, places: Sequence[str] | None = None) -> "Beliefs":

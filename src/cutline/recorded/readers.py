@@ -149,7 +149,7 @@ def read_means(path: StrPath, *, column: str | None = None) -> NDArray[np.float6
             headless = not first[:1].isalpha() or "." in first or is_number(first)
             rows = table.fields([Column("mean", (first.lower(),))], headless=headless)
         else:
-            rows = table.fields([Column("mean", ("mean", "means"), column)])
+            rows = table.fields([Column("mean", ("mean", "means"), column, "--means-column")])
         return np.array([_mean(text, f"{table.name}, line {line}") for line, (text,) in rows])
 
 

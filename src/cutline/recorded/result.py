@@ -1,4 +1,4 @@
-"""What comes out of a replay."""
+"""The result of a replay: wrong decisions at every budget, and the labels that each policy needs."""
 
 from dataclasses import dataclass
 from typing import Any
