@@ -61,8 +61,13 @@ class LabelWords:
     def __contains__(self, text: str | None) -> bool:
         return (text or "").strip() in self._values
 
-    def value(self, text: str | None, where: str) -> float | None:
-        """Return what a label means, None for one to leave out; raise InvalidInputError, with ``where``, if nothing."""
+    def value(self, text: str | None, source: str, line: int) -> float | None:
+        """Return what a label means, None for one to leave out.
+
+        Raises InvalidInputError, with source and line, for one that means nothing.
+        """
+        if not self._values and text in _PLAIN:  # nearly all, and they need no more looking at
+            return _PLAIN[text]
         plain = "" if text is None else text.strip()
         if self._values and (len(self._met) < _COUNTED or plain in self._values):
             self._met[plain] += 1
@@ -75,13 +80,11 @@ class LabelWords:
             number = to_number(plain) if number is None else number
             if 0.0 <= number <= 1.0:
                 return number
+        wanted = "0, 1, true, false or a number in [0, 1]"
+        if not self._numbers:
+            wanted = f"{', '.join(map(quoted, self._values))}, or a word named with --skip"
         shown = "null" if text is None else quoted(text)
-        if self._numbers:
-            raise InvalidInputError(
-                f"{where}: the label is {shown}; it must be 0, 1, true, false or a number in [0, 1]"
-            )
-        named = ", ".join(map(quoted, self._values))
-        raise InvalidInputError(f"{where}: the label is {shown}; it must be {named}, or a word named with --skip")
+        raise InvalidInputError(f"{source}, line {line}: the label is {shown}; it must be {wanted}")
 
     def finish(self, source: str) -> str | None:
         """Return what should be known of the words once all are read, or None.

@@ -103,7 +103,7 @@ def read_gold(path: StrPath, **reading: Unpack[Reading]) -> dict[str, bool]:
     gold: dict[str, bool] = {}
     for line, task, text in rows:
         where = f"{table.name}, line {line}"
-        answer = words.value(text, where)
+        answer = words.value(text, table.name, line)
         if answer is None:
             continue
         if answer not in (0.0, 1.0):
@@ -176,7 +176,7 @@ def _observations(table: Table, reading: Reading) -> Iterator[RecordedLabel]:
     words = _words(reading)
     line = kept = 0
     for line, (task, worker, text, key) in table.fields(columns):
-        label = words.value(text, f"{table.name}, line {line}")
+        label = words.value(text, table.name, line)
         if label is not None:
             kept += 1
             yield RecordedLabel(
