@@ -97,6 +97,31 @@ def test_a_creation_that_a_full_disk_ends_leaves_nothing(tmp_path: Path, most: i
     assert os.listdir(tmp_path) == []
 
 
+SLOW = """
+import os, sys
+from cutline.campaign.database import sqlite_file
+make = sqlite_file.SqliteFile._make
+def note(file):
+    make(file)
+    print("alembic" in sys.modules, os.listdir(os.path.dirname(sys.argv[1])), flush=True)
+    os.kill(os.getpid(), 9)
+sqlite_file.SqliteFile._make = note
+from cutline.campaign import Campaign
+Campaign.create(sys.argv[1], "c", ["a"], 0.5, "LSA", 9)
+"""
+
+
+def test_the_file_is_made_when_all_that_takes_time_is_loaded(tmp_path: Path) -> None:
+    """A process killed just then leaves an empty file, which is as good as none."""
+    path = tmp_path / "x.db"
+    done = subprocess.run([sys.executable, "-c", SLOW, path], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("True ['x.db']\n", "", -9)
+    with pytest.raises(NotFoundError, match="there are no campaigns in this database"):
+        campaigns(path)
+    Campaign.create(path, "c", ["a"], 0.5, "LSA", 9).close()
+    assert os.listdir(tmp_path) == ["x.db"]
+
+
 def test_who_waited_for_a_creation_that_failed_is_told_to_begin_anew(tmp_path: Path) -> None:
     """Else it would fill a file that is in no folder any more."""
     path = tmp_path / "x.db"

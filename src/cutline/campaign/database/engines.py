@@ -118,7 +118,7 @@ def open_database(url: address.Url | None, create: bool) -> Database:
     file = SqliteFile(str(parsed.database), label, make=create)
     if file.what_forbids_writing() is None:
         engine = _sqlite_engine(URL.create("sqlite", database=file.path), max_overflow=-1, pool_reset_on_return=None)
-        event.listen(engine, "checkout", file.share_files_beside)
+        event.listen(engine, "connect", file.share_files_beside)
         return Database(engine, label, text, file)
     engine = create_engine("sqlite://", creator=file.connect_to_read, poolclass=NullPool)
     event.listen(engine, "connect", prepare_to_read)

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from types import ModuleType
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import Connection, Engine, inspect, text
@@ -53,6 +54,8 @@ class Store:
         InvalidInputError for a url that is no database of ours to use, NotFoundError if there is none, StoreError if
         it cannot be opened or is of a newer version.
         """
+        if create:
+            _load_migrations()  # which takes a while, in which there should be no file without tables
         store = cls(open_database(url, create))
         try:
             version = store.read(_version)
@@ -184,15 +187,20 @@ class Store:
 
     def _bring_up_to_date(self, connection: Connection) -> None:
         """Make the tables, or change those of an older version."""
-        from cutline.campaign.database import migrations
-
-        migrations.upgrade(connection, self.label)
+        _load_migrations().upgrade(connection, self.label)
 
     def _require_file(self) -> None:
         """Raise StoreError if what was written to an SQLite file cannot be found at its path."""
         file = self._database.file
         if file is not None and not file.is_the_same():
             raise StoreError(f"{self.label}: the file was removed or replaced while it was in use; begin anew")
+
+
+def _load_migrations() -> ModuleType:
+    """Return the module of the migrations; nobody needs it who finds a database of this version."""
+    from cutline.campaign.database import migrations
+
+    return migrations
 
 
 def _version(connection: Connection) -> str | None:
