@@ -26,6 +26,25 @@ class Versions(SharedCampaignTests):
         finally:
             self.set_version(made, HEAD)
 
+    def test_a_database_of_the_first_version_goes_on_with_all_that_it_holds(self, url: str, made: Campaign) -> None:
+        made.observe("arm 0", 1, "ann", "key")
+        first, second = made.ask(2, worker="bob")
+        made.tell(first, 1)
+        before = dump(made)
+        for statement in (
+            "DROP TABLE cutline_clock",
+            "DROP TABLE cutline_sources",
+            "ALTER TABLE cutline_campaigns DROP COLUMN unfinished_until",
+            "UPDATE cutline_version SET version_num = '0001'",
+        ):
+            made._store.write(lambda connection, statement=statement: connection.execute(text(statement)))
+        with Campaign.open(url, "flaky") as upgraded:
+            assert dump(upgraded) == before
+            assert upgraded.status().in_flight == 1
+            assert upgraded.tell(second, 0)
+            assert len(upgraded.ask(3)) == 3
+        assert [status.name for status in campaigns(url)] == ["flaky"]
+
     def test_an_older_database_is_upgraded_when_it_is_opened(self, url: str, made: Campaign, later: None) -> None:
         made.tell(one(made), 1)
         before = dump(made)

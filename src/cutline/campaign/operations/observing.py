@@ -132,7 +132,7 @@ def record_observed(
     replace: bool = False,
 ) -> int:
     """Record observations whose rewards are in billionths; return how many are new or, with ``replace``, corrected."""
-    news, locked = _sort(connection, campaign, observations, where, replace)
+    news, locked = _find_news(connection, campaign, observations, where, replace)
     if not news.places:
         return 0
     changed = [arm for arm in locked.values() if arm.changed]
@@ -152,7 +152,7 @@ def places_of_news(
     connection: Connection, campaign: Identity, observations: list[Observation], where: Where, replace: bool
 ) -> list[int]:
     """Return the places of the observations that ``record_observed`` would record now; raise what it would raise."""
-    return _sort(connection, campaign, observations, where, replace)[0].places
+    return _find_news(connection, campaign, observations, where, replace)[0].places
 
 
 def withdraw(connection: Connection, campaign: Identity, keys: Collection[str]) -> int:
@@ -171,10 +171,10 @@ def held_keys(connection: Connection, campaign: Identity, keys: Collection[str])
     return _held(connection, campaign, keys).keys()
 
 
-def _sort(
+def _find_news(
     connection: Connection, campaign: Identity, observations: list[Observation], where: Where, replace: bool
 ) -> tuple[_News, dict[int, Arm]]:
-    """Lock the arms of observations, tell what is new, and let the arms take it."""
+    """Find what is new among observations; return it with their arms, which are locked and have taken it."""
     numbers = _arm_numbers(connection, campaign, observations, where)
     pairs = _pairs(campaign, observations, numbers)
     wanted = {pair for pair in pairs if pair is not None}
