@@ -26,10 +26,10 @@ def hundred(campaign: Campaign, seed: int) -> None:
 def endless(campaign: Campaign, seed: int) -> None:
     """Ask and tell, one and many, abandon and observe, until the budget is spent or somebody ends it."""
     answers = random.Random(seed)
-    while not (pulls := campaign.ask(answers.choice((1, 1, 1, 20)))).reason:
+    while not (asked := campaign.ask(answers.choice((1, 1, 1, 20)))).reason:
+        pulls = list(asked)
         if answers.random() < 0.1:
-            campaign.abandon(pulls[0])
-            pulls = pulls[1:]
+            campaign.abandon(pulls.pop(0))
         rewards = [(pull, int(answers.random() < 0.5)) for pull in pulls]
         say("telling", *(pull.id for pull in pulls))
         campaign.tell_many(rewards)

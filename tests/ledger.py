@@ -43,7 +43,8 @@ def audit(campaign: Campaign) -> None:
     assert spent + in_flight <= campaign.settings.budget
     assert [number for number, *_ in pulls] == list(range(1, numbered + 1))
     assert (count, doubt) == (len(arms), sum(arm[-1] for arm in arms))
-    rewards, flying = defaultdict(list), Counter()
+    rewards: dict[int, list[int]] = defaultdict(list)
+    flying: Counter[int] = Counter()
     for _, arm, state, expires, reward, _, _ in pulls:
         assert (expires is not None) == (state == LEASED)
         assert (reward is not None) == (state in (TOLD, OBSERVED))

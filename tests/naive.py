@@ -4,9 +4,10 @@ Thresholds and parameters are exact (``Fraction``): 0.3 means three tenths here.
 are equal here, so ties are ties and nothing else is.
 """
 
+import functools
 import hashlib
-from collections import Counter
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -158,15 +159,19 @@ def error_distribution(
     index: Index, means: list[Fraction], theta: Fraction, budget: int, first_round: bool
 ) -> dict[int, Fraction]:
     """Return the exact probability of every number of wrong decisions, over all 2^T sequences of rewards."""
-    chances: Counter[int] = Counter()
+    chances: dict[int, Fraction] = defaultdict(Fraction)
     for outcomes in product((0, 1), repeat=budget):
-        coming = iter(outcomes)
-        sequence, rewards = game(index, lambda arm, t, coming=coming: next(coming), len(means), budget, first_round)
+        rewards_to_come = functools.partial(_next_of, iter(outcomes))
+        sequence, rewards = game(index, rewards_to_come, len(means), budget, first_round)
         chance = Fraction(1)
         for arm, reward in zip(sequence, rewards, strict=True):
             chance *= means[arm] if reward else 1 - means[arm]
         chances[wrong(*records(sequence, rewards, len(means)), means, theta)] += chance
     return dict(chances)
+
+
+def _next_of(outcomes: Iterator[int], arm: int, t: int) -> int:
+    return next(outcomes)
 
 
 def running_maximum_order(
@@ -184,9 +189,9 @@ def running_maximum_order(
         totals = np.cumsum(row) - row
         for t in range(1 if first_round else 0, depth):
             levels[arm, t] = index(arm, t, int(totals[t]))
-    levels = np.maximum.accumulate(levels, axis=1).ravel()
+    peaks = np.maximum.accumulate(levels, axis=1).ravel()
     arm_of = np.repeat(np.arange(arms), depth)
-    return arm_of[np.lexsort((np.tile(np.arange(depth), arms), arm_of, levels))][:budget]
+    return arm_of[np.lexsort((np.tile(np.arange(depth), arms), arm_of, peaks))][:budget]
 
 
 # The reward table.

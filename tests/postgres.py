@@ -40,7 +40,7 @@ def server(durable: bool = False) -> Iterator[str]:
         options = f"-k {home} -c listen_addresses='' -c max_connections=200"
         if not durable:
             options += " -c fsync=off -c full_page_writes=off"
-        run = [
+        run: list[list[str | Path]] = [
             [folder / "initdb", "-D", data, "-U", "cutline", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
             [folder / "pg_ctl", "-D", data, "-w", "-l", home / "log", "-o", options, "start"],
         ]
@@ -49,7 +49,7 @@ def server(durable: bool = False) -> Iterator[str]:
         try:
             yield f"postgresql://cutline@/postgres?host={home}"
         finally:
-            stop = [folder / "pg_ctl", "-D", data, "-m", "immediate", "stop"]
+            stop: list[str | Path] = [folder / "pg_ctl", "-D", data, "-m", "immediate", "stop"]
             subprocess.run(stop, user=user, cwd=home, check=True, capture_output=True)
 
 

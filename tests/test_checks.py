@@ -44,4 +44,5 @@ def test_what_is_not_a_finite_number_above_zero_is_refused(value: Any) -> None:
 
 def test_numbers_of_any_kind_are_finite_numbers() -> None:
     assert [finite(value) for value in (1, 0.5, Decimal("0.25"), np.float32(2))] == [1.0, 0.5, 0.25, 2.0]
-    assert all(math.isnan(finite(value)) for value in (False, "1", b"1", None, [], math.inf))
+    others: list[object] = [False, "1", b"1", None, [], math.inf]
+    assert all(math.isnan(finite(value)) for value in others)

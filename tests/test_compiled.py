@@ -1,7 +1,9 @@
 """Compiled functions: their fingerprints, and the index of a policy with the parameters of an arm."""
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,8 +40,8 @@ def index(pulls, total, threshold):
 """
 
 
-def functions(source: str) -> dict[str, object]:
-    namespace: dict[str, object] = {"__name__": "policy_of_a_user"}
+def functions(source: str) -> dict[str, Callable[..., float]]:
+    namespace: dict[str, Any] = {"__name__": "policy_of_a_user"}
     exec(compile(source, "policy_of_a_user.py", "exec"), namespace)
     return namespace
 

@@ -41,7 +41,8 @@ def run(document: Path, folder: Path) -> list[str]:
         command, cwd=folder, env=settings, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    found: list[str] = json.loads(done.stdout)
+    return found
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

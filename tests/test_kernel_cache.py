@@ -42,8 +42,15 @@ print(json.dumps({
 def begin(folder: Path, program: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     """Start a program in a folder, on the copy of cutline there if there is one."""
     settings = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, "-c", program, *arguments], cwd=folder, env=settings, text=True, **pipes)
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *arguments],
+        cwd=folder,
+        env=settings,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def run(folder: Path, program: str = PROGRAM, *arguments: str, **environment: str) -> dict[str, Any]:
@@ -290,4 +297,5 @@ def test_the_cache_goes_where_numba_is_told_to_put_it(small: Path) -> None:
 
 def test_this_process_has_the_fingerprint_that_any_process_computes(tmp_path: Path) -> None:
     other = run(tmp_path)
-    assert other["fingerprint"] == stepping_kernel(Uniform)._cache._fingerprint
+    kernel: Any = stepping_kernel(Uniform)
+    assert other["fingerprint"] == kernel._cache._fingerprint

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def test_its_threshold_is_one_half_unless_given() -> None:
 @pytest.mark.parametrize(
     "means", [[0.1, 0.9], (0.1, 0.9), np.array([0.1, 0.9]), iter([0.1, 0.9]), (m / 10 for m in (1, 9))]
 )
-def test_it_takes_any_sequence_of_means(means: object) -> None:
+def test_it_takes_any_sequence_of_means(means: Any) -> None:
     assert Problem(means) == Problem([0.1, 0.9])
 
 
@@ -80,7 +81,7 @@ def test_a_copy_is_the_same_problem_and_as_little_to_be_changed() -> None:
         ([0.1, [0.2]], "means must be a list of numbers in [0, 1]"),
     ],
 )
-def test_bad_means_are_refused_in_one_line(means: object, message: str) -> None:
+def test_bad_means_are_refused_in_one_line(means: Any, message: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         Problem(means)
     assert str(caught.value) == message
@@ -94,7 +95,7 @@ def test_a_threshold_outside_0_and_1_is_refused(threshold: float) -> None:
 
 
 @pytest.mark.parametrize("threshold", ["many", None, [0.5, 0.6]])
-def test_a_threshold_that_is_no_number_is_refused(threshold: object) -> None:
+def test_a_threshold_that_is_no_number_is_refused(threshold: Any) -> None:
     with pytest.raises(InvalidInputError) as caught:
         Problem([0.5], threshold)
     assert str(caught.value) == f"threshold {threshold!r} is not a number in (0, 1)"

@@ -22,13 +22,12 @@ def test_a_callable_is_told_every_amount() -> None:
 
 @pytest.mark.parametrize("progress", [None, True, False])
 def test_nothing_is_shown_where_there_is_no_terminal(progress: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stderr", io.StringIO())
-    monkeypatch.setattr("sys.stdout", Terminal())
+    err, out = io.StringIO(), Terminal()
+    monkeypatch.setattr("sys.stderr", err)
+    monkeypatch.setattr("sys.stdout", out)
     with progress_bar("working", 10, progress) as advance:
         advance(10)
-        import sys
-
-        assert sys.stderr.getvalue() == sys.stdout.getvalue() == ""
+        assert err.getvalue() == out.getvalue() == ""
 
 
 @pytest.mark.parametrize(("progress", "shown"), [(None, True), (True, True), (False, False)])

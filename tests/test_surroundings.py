@@ -27,6 +27,7 @@ def test_a_process_started_by_a_test_can_be_stopped_by_every_signal() -> None:
         with processes() as start:
             command = [sys.executable, "-S", "-c", "import time; print(flush=True); time.sleep(60)"]
             process = start(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            assert process.stdout is not None
             assert process.stdout.readline() == b"\n"
             process.send_signal(number)
             assert process.wait(timeout=PATIENCE) == -number

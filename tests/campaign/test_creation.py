@@ -14,10 +14,11 @@ import pytest
 
 from campaign_contract.campaigns import arms
 from cutline.campaign import Campaign, campaigns
+from cutline.campaign.checks import check_policy
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations import creation
-from cutline.campaign.settings import Settings, check_policy
+from cutline.campaign.settings import Settings
 from cutline.errors import CutlineError, InvalidInputError, NotFoundError, StoreError
 
 
@@ -89,7 +90,7 @@ except StoreError as error:
 
 @pytest.mark.parametrize("most", [0, 100, 5000, 50_000, 1_000_000])
 def test_a_creation_that_a_full_disk_ends_leaves_nothing(tmp_path: Path, most: int) -> None:
-    command = [sys.executable, "-c", LIMITED, tmp_path / "x.db", str(most)]
+    command = [sys.executable, "-c", LIMITED, str(tmp_path / "x.db"), str(most)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert done.stdout.startswith(f"{tmp_path}/x.db: ")

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
@@ -70,7 +71,7 @@ def test_a_full_disk_is_an_error_in_one_line_and_leaves_the_database_as_before(
     with Campaign.create(postgresql, "c", arms(3), 0.5, "LSA", 100) as campaign:
         pull, other = campaign.ask(2)
         before = dump(campaign)
-        uses = [
+        uses: list[Callable[[], Any]] = [
             lambda: campaign.ask(3),
             lambda: campaign.tell(pull, 1),
             lambda: campaign.abandon(other),

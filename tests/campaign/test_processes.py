@@ -78,6 +78,6 @@ def wait_for(done: Callable[[], bool], seconds: float = 60.0) -> None:
 def is_running(process: int) -> bool:
     """Tell whether there is such a process that is not just waiting to be buried."""
     try:
-        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False

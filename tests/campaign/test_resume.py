@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from cutline.campaign import Campaign
-from cutline.campaign.resume import find, label, open_one, resume, the_one
+from cutline.campaign.database.address import label
+from cutline.campaign.resume import find, open_one, resume, the_one
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 
 SETTINGS: dict[str, Any] = {"threshold": 0.5, "budget": 5, "policy": None, "seed": None}

@@ -79,7 +79,7 @@ def test_anything_that_is_asked_and_told_like_a_campaign_can_be_run() -> None:
 
 
 def test_one_job_measures_what_asking_and_telling_by_hand_does() -> None:
-    def answers() -> Any:
+    def answers() -> random.Random:
         return random.Random(5)
 
     by_hand, automatic, coin = made(40), made(40), answers()
@@ -147,7 +147,7 @@ def test_a_measurement_that_breaks_down_stops_the_run_and_nothing_stays_in_fligh
 
 def test_a_crash_may_count_as_zero() -> None:
     campaign = made(12)
-    news = []
+    news: list[str | None] = []
     report = campaign.run(lambda pull: 1 / 0, on_crash="zero", watch=news.append)
     assert (report.told, report.crashes, report.finished) == (12, 12, Reason.BUDGET_SPENT)
     assert {item.mean for item in campaign.decisions()} == {0.0}
@@ -203,7 +203,7 @@ def test_leases_are_extended_while_a_measurement_goes_on() -> None:
 def test_a_result_that_comes_too_late_is_dropped_and_said(tmp_path: Path) -> None:
     now = [0.0]
     campaign = Campaign.create(None, "late", ["a"], 0.5, "LSA", 1, clock=lambda: now[0])
-    news = []
+    news: list[str | None] = []
 
     def measure(pull: Pull) -> int:
         now[0] += 1000.0  # the machine slept

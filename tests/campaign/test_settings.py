@@ -61,8 +61,9 @@ def test_any_setting_that_differs_is_named_with_both_values(name: str) -> None:
 def test_none_is_a_value_only_of_settings_that_may_be_left_out() -> None:
     assert replace(OTHER, max_pulls_per_arm=None, target_errors=None).target_errors is None
     for name in ("threshold", "policy", "budget", "seed", "prior"):
+        nothing: dict[str, Any] = {name: None}
         with pytest.raises(InvalidInputError, match=name):
-            replace(OTHER, **{name: None})
+            replace(OTHER, **nothing)
 
 
 def test_the_room_exports_what_it_says() -> None:

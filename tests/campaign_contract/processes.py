@@ -99,8 +99,8 @@ class Processes(SharedCampaignTests):
             outputs = [tmp_path / f"{round_} {i}" for i in range(4)]
             workers = start("endless", outputs)
             for worker, output in zip(workers, outputs, strict=True):
-                lines = moments.randint(2, 40)
-                while output.read_bytes().count(b"\n") < lines and worker.poll() is None:
+                enough = moments.randint(2, 40)
+                while output.read_bytes().count(b"\n") < enough and worker.poll() is None:
                     time.sleep(0.001)
                 time.sleep(moments.random() / 50)
                 os.kill(worker.pid, signal.SIGKILL)

@@ -1,9 +1,10 @@
 """What came back: a pull counts once, with one reward."""
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ class Telling(CampaignTests):
         assert campaign.tell(pull, 1) is True
         before = dump(campaign)
         assert campaign.tell(pull, True) is False
-        assert campaign.tell(pull.id, np.float32(1)) is False
+        assert campaign.tell(pull.id, cast(float, np.float32(1))) is False
         assert campaign.tell_many([(pull, 1), (pull.id, 1)]) == 0
         assert dump(campaign) == before
 
@@ -65,11 +66,12 @@ class Telling(CampaignTests):
     def test_anything_else_is_no_reward(self, create: Create, reward: Any) -> None:
         campaign = create(1)
         pull = one(campaign)
-        for refused in (
+        refusals: list[Callable[[], object]] = [
             lambda: campaign.tell(pull, reward),
             lambda: campaign.tell_many([(pull, 1), (pull, reward)]),
             lambda: campaign.observe("arm 0", reward),
-        ):
+        ]
+        for refused in refusals:
             with pytest.raises(InvalidInputError, match="is not a number in"):
                 refused()
         assert campaign.status().spent == 0

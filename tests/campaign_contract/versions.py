@@ -1,15 +1,20 @@
 """A database of another schema version."""
 
+import functools
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from campaign_contract.campaigns import SharedCampaignTests, one
 from cutline.campaign import Campaign, campaigns
 from cutline.campaign.database.schema import HEAD
 from cutline.errors import StoreError
 from ledger import dump, rows
+
+
+def execute(statement: str, connection: Connection) -> None:
+    connection.execute(text(statement))
 
 
 class Versions(SharedCampaignTests):
@@ -37,7 +42,7 @@ class Versions(SharedCampaignTests):
             "ALTER TABLE cutline_campaigns DROP COLUMN unfinished_until",
             "UPDATE cutline_version SET version_num = '0001'",
         ):
-            made._store.write(lambda connection, statement=statement: connection.execute(text(statement)))
+            made._store.write(functools.partial(execute, statement))
         with Campaign.open(url, "flaky") as upgraded:
             assert dump(upgraded) == before
             assert upgraded.status().in_flight == 1

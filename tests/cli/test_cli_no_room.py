@@ -130,7 +130,7 @@ def test_where_nothing_may_be_written_all_stays_as_before(shared_folder: Path) -
         path.chmod(0o444)
     kept.chmod(0o555)
     warm.chmod(0o777)
-    command = [sys.executable, "-c", AS_NOBODY, kept, warm]
+    command = [sys.executable, "-c", AS_NOBODY, str(kept), str(warm)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     kept.chmod(0o755)
     assert done.stdout.partition("read-only\n")[2].splitlines() == ["import 2", "import 2", "export 2"]

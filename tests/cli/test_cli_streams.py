@@ -35,7 +35,11 @@ def run(*arguments: str, close: Sequence[int] = (), **options: Any) -> "subproce
         for stream in close:
             os.close(stream)
 
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    streams: dict[str, Any] = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+    } | options
     command = [sys.executable, "-m", "cutline", *arguments]
     return subprocess.run(command, env=os.environ | LATIN, preexec_fn=close_streams, check=False, **streams)
 

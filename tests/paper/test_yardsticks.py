@@ -1,4 +1,5 @@
 import math
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ ORACLE = str(RatioOracle())
 BUDGETS = np.arange(1, 11) * 100
 
 
-def curves(ours, theirs, runs=100_000):
+def curves(ours: Iterable[float], theirs: Iterable[float], runs: int = 100_000) -> RegretCurves:
     """Curves of LSA and the ratio oracle in which so large a share of the runs has one error."""
     errors = np.zeros((2, BUDGETS.size, runs), np.int32)
     for row, rates in enumerate((ours, theirs)):
@@ -33,33 +34,33 @@ def curves(ours, theirs, runs=100_000):
     )
 
 
-def test_exponential_curves_have_the_ratio_of_their_rates_wherever_it_can_be_read():
+def test_exponential_curves_have_the_ratio_of_their_rates_wherever_it_can_be_read() -> None:
     found = budget_ratios(curves(np.exp(-BUDGETS / 300), np.exp(-BUDGETS / 250)), ORACLE)
     # LSA's regret at T is the oracle's at T 250 / 300, which is before its first budget for T = 100.
     assert [item.budget for item in found] == BUDGETS[1:].tolist()
     assert [item.ratio for item in found] == pytest.approx([300 / 250] * 9, abs=2e-3)
 
 
-def test_a_yardstick_that_is_worse_has_a_ratio_below_1():
+def test_a_yardstick_that_is_worse_has_a_ratio_below_1() -> None:
     found = budget_ratios(curves(np.exp(-BUDGETS / 250), np.exp(-BUDGETS / 300)), ORACLE)
     assert [item.budget for item in found] == [100, 200, 300, 400, 500, 600, 700, 800]
     assert [item.ratio for item in found] == pytest.approx([250 / 300] * 8, abs=2e-3)
 
 
-def test_regrets_of_0_have_no_ratio():
+def test_regrets_of_0_have_no_ratio() -> None:
     ours = [0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.0, 0.0, 0.0, 0.0]
     theirs = [0.6, 0.4, 0.25, 0.15, 0.08, 0.04, 0.0, 0.0, 0.0, 0.0]
     assert [item.budget for item in budget_ratios(curves(ours, theirs), ORACLE)] == [100, 200, 300, 400, 500]
 
 
-def test_the_last_of_several_crossings_counts():
+def test_the_last_of_several_crossings_counts() -> None:
     theirs = [0.9, 0.3, 0.6, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05]
     found = {item.budget: item.ratio for item in budget_ratios(curves([0.5] * 10, theirs), ORACLE)}
     needed = 300 + 100 * math.log(0.6 / 0.5) / math.log(0.6 / 0.2)
     assert found[1000] == pytest.approx(1000 / needed, rel=1e-3)
 
 
-def test_the_standard_error_is_the_spread_of_the_ratio_over_repetitions():
+def test_the_standard_error_is_the_spread_of_the_ratio_over_repetitions() -> None:
     ratios, errors = [], []
     for seed in range(60):
         played = simulate(
@@ -74,7 +75,7 @@ def test_the_standard_error_is_the_spread_of_the_ratio_over_repetitions():
     assert not 0.4 * said / 1.5 < spread < 1.5 * 0.4 * said  # errors that are too small by far are refused
 
 
-def test_a_single_run_has_ratios_without_an_error():
+def test_a_single_run_has_ratios_without_an_error() -> None:
     played = simulate(SETUPS[5].problem, [OURS, ORACLE], SETUPS[5].budgets, runs=1)
     found = budget_ratios(played, ORACLE)
     assert found
@@ -82,7 +83,7 @@ def test_a_single_run_has_ratios_without_an_error():
     assert "\N{PLUS-MINUS SIGN}" not in "".join(yardstick_lines(played))
 
 
-def test_the_summary_says_the_ratio_and_what_fixed_pulls_can_do():
+def test_the_summary_says_the_ratio_and_what_fixed_pulls_can_do() -> None:
     made = curves(np.exp(-BUDGETS / 300), np.exp(-BUDGETS / 250))
     ratio, fixed = yardstick_lines(made)
     assert ratio.startswith(
@@ -93,22 +94,22 @@ def test_the_summary_says_the_ratio_and_what_fixed_pulls_can_do():
     assert fixed == f"    The best fixed pulls for these gaps have {value:.4f} at T = 1,000, averaged over sides."
 
 
-def test_a_yardstick_out_of_reach_is_said_to_be():
+def test_a_yardstick_out_of_reach_is_said_to_be() -> None:
     lines = list(yardstick_lines(curves([0.9] * 10, np.exp(-BUDGETS / 300))))
     assert lines[0] == "    Ratio-Oracle(2) has none of LSA's regrets within these budgets."
 
 
-def test_curves_without_ratio_oracles_have_no_such_lines():
+def test_curves_without_ratio_oracles_have_no_such_lines() -> None:
     played = simulate(SETUPS[1].problem, [OURS, "Gap-Oracle"], [100, 200], runs=3)
     assert list(yardstick_lines(played)) == []
 
 
-def test_both_ratio_oracles_are_among_the_yardsticks_that_the_paper_is_simulated_with():
+def test_both_ratio_oracles_are_among_the_yardsticks_that_the_paper_is_simulated_with() -> None:
     assert set(RATIO_ORACLES) < set(yardsticks())
     assert set(yardsticks()) == {GapOracle(), RatioOracle(2), RatioOracle(1)}
 
 
-def test_the_summary_of_a_setup_has_them_below_its_other_lines():
+def test_the_summary_of_a_setup_has_them_below_its_other_lines() -> None:
     played = simulate(SETUPS[1].problem, [OURS, "APT(0)", ORACLE], SETUPS[1].budgets, runs=50, streams="independent")
     text = summary({1: played}, [])
     assert text.splitlines()[-2:] == list(yardstick_lines(played))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,6 +77,7 @@ def test_a_policy_of_an_installed_package_is_one_of_the_policies(install: Instal
     before = available()
     policies._from_packages.cache_clear()
     install(WHOLE)
+    mine: Any
     (mine,) = set(available()) - set(before)
     assert unusable() == ()
     assert mine.name == "Mine-Own"

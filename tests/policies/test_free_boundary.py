@@ -97,7 +97,7 @@ def test_from_the_least_x_of_the_inverse_on_a_distance_is_concave_in_the_pulls()
 
     def bend(level: float, n: float) -> float:
         def distance(n: float) -> float:
-            z = brentq(lambda z: log_cost(n, z) - level, 1e-3, 30.0, xtol=1e-14)
+            z = float(brentq(lambda z: log_cost(n, z) - level, 1e-3, 30.0, xtol=1e-14))
             return z * math.sqrt(n)
 
         return distance(0.98 * n) + distance(1.02 * n) - 2.0 * distance(n)

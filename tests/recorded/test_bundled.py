@@ -7,7 +7,7 @@ from cutline.errors import NotFoundError
 from cutline.recorded import bundled
 
 
-def test_bluebirds_is_the_set_that_its_source_describes():
+def test_bluebirds_is_the_set_that_its_source_describes() -> None:
     """4,212 labels, 108 tasks, 39 workers and 48 positives: Welinder et al. 2010; the rest by counting its files."""
     observations, gold = bundled.load("bluebirds")
     assert (len(observations), len(observations.tasks), len(set(observations.workers))) == (4212, 108, 39)
@@ -19,7 +19,7 @@ def test_bluebirds_is_the_set_that_its_source_describes():
     assert right == 82
 
 
-def test_every_set_keeps_its_licence_and_says_where_it_is_from():
+def test_every_set_keeps_its_licence_and_says_where_it_is_from() -> None:
     assert bundled.names() == ("bluebirds",)
     for name in bundled.names():
         assert (bundled.folder(name) / "LICENSE").read_text().startswith("Copyright (c)")
@@ -27,6 +27,6 @@ def test_every_set_keeps_its_licence_and_says_where_it_is_from():
 
 
 @pytest.mark.parametrize("name", ["bluebird", "", "..", "../data/bluebirds", "bluebirds/labels.csv"])
-def test_an_unknown_set_is_refused_with_those_that_exist(name):
+def test_an_unknown_set_is_refused_with_those_that_exist(name: str) -> None:
     with pytest.raises(NotFoundError, match="there is bluebirds"):
         bundled.load(name)

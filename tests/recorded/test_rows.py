@@ -5,6 +5,8 @@ import gzip
 import io
 import json
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -17,18 +19,18 @@ WORKER = Column("worker", ("worker", "performer"), optional=True)
 LABEL = Column("label", ("label",))
 
 
-def read(path, columns=(TASK, WORKER, LABEL)):
+def read(path: Any, columns: tuple[Column, ...] = (TASK, WORKER, LABEL)) -> Any:
     with open_table(path) as table:
         return list(table.fields(columns))
 
 
-def write(folder, name, content):
+def write(folder: Path, name: str, content: Any) -> Path:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
 
 
-def error_of(path, columns=(TASK, WORKER, LABEL)):
+def error_of(path: Any, columns: tuple[Column, ...] = (TASK, WORKER, LABEL)) -> str:
     with pytest.raises(InvalidInputError) as caught:
         read(path, columns)
     message = str(caught.value)
@@ -57,14 +59,14 @@ ROWS = [(2, ("a", "w", "1")), (3, ("b", "v", "0"))]
         ("x", '\n{"task": "a", "worker": "w", "label": 1}\r\n{"label": 0, "task": "b", "performer": "v"}'),
     ],
 )
-def test_every_format_gives_the_same_rows_gzipped_or_not(tmp_path, name, content):
+def test_every_format_gives_the_same_rows_gzipped_or_not(tmp_path: Path, name: str, content: Any) -> None:
     plain = write(tmp_path, name, content)
     zipped = write(tmp_path, name + ".gz", gzip.compress(content.encode()))
     unnamed = write(tmp_path, "unnamed", gzip.compress(content.encode()))
     assert read(plain) == read(zipped) == read(unnamed) == ROWS
 
 
-def test_standard_input_is_read_and_stays_open(monkeypatch):
+def test_standard_input_is_read_and_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
     for content in (b"task,worker,label\na,w,1\nb,v,0\n", gzip.compress(b"task,worker,label\na,w,1\nb,v,0\n")):
         raw = io.BytesIO(content)
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw))
@@ -72,7 +74,7 @@ def test_standard_input_is_read_and_stays_open(monkeypatch):
         assert not raw.closed
 
 
-def test_leaving_a_table_early_closes_the_file_without_complaint(tmp_path):
+def test_leaving_a_table_early_closes_the_file_without_complaint(tmp_path: Path) -> None:
     path = write(tmp_path, "x.csv.gz", gzip.compress(b"task,label\n" + b"a,1\n" * 100_000))
     with open_table(path) as table:
         assert next(table.fields([TASK])) == (2, ("a",))
@@ -80,7 +82,7 @@ def test_leaving_a_table_early_closes_the_file_without_complaint(tmp_path):
         next(table.rows)
 
 
-def test_blank_lines_are_no_rows_and_line_numbers_count_them(tmp_path):
+def test_blank_lines_are_no_rows_and_line_numbers_count_them(tmp_path: Path) -> None:
     path = write(tmp_path, "x.csv", '\n\ntask,label\n\n"a\nb\n",1\n   \n\nc,0\n\n')
     assert read(path, (TASK, LABEL)) == [(5, ("a\nb\n", "1")), (10, ("c", "0"))]
 
@@ -93,7 +95,7 @@ IDS = [
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t"])
-def test_ids_in_tables_stay_as_they_stand(tmp_path, delimiter):
+def test_ids_in_tables_stay_as_they_stand(tmp_path: Path, delimiter: str) -> None:
     path = tmp_path / ("x.csv" if delimiter == "," else "x.tsv")
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=delimiter).writerows([["task", "label"], *[[item, "1"] for item in IDS]])
@@ -101,7 +103,7 @@ def test_ids_in_tables_stay_as_they_stand(tmp_path, delimiter):
 
 
 @pytest.mark.parametrize("ensure_ascii", [True, False])
-def test_ids_in_json_lines_stay_as_they_stand(tmp_path, ensure_ascii):
+def test_ids_in_json_lines_stay_as_they_stand(tmp_path: Path, ensure_ascii: bool) -> None:
     lines = [json.dumps({"task": item, "label": 1}, ensure_ascii=ensure_ascii) for item in IDS]
     path = write(tmp_path, "x.jsonl", "\n".join(lines))
     assert [fields[0] for _, fields in read(path, (TASK, LABEL))] == IDS
@@ -110,13 +112,13 @@ def test_ids_in_json_lines_stay_as_they_stand(tmp_path, ensure_ascii):
 @pytest.mark.parametrize(
     "literal", ["7", "1e5", "1E5", "1.50", "-0", "12345678901234567890", "0.1000000000000000000001"]
 )
-def test_numbers_in_json_lines_keep_their_digits(tmp_path, literal):
+def test_numbers_in_json_lines_keep_their_digits(tmp_path: Path, literal: str) -> None:
     path = write(tmp_path, "x.jsonl", f'{{"task": {literal}, "label": true}}')
     assert read(path, (TASK, LABEL)) == [(1, (literal, "true"))]
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), min_size=1))
-def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory, ids):
+def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory: pytest.TempPathFactory, ids: Any) -> None:
     path = tmp_path_factory.mktemp("ids") / "x.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["task", "label"], *[[item, "1"] for item in ids]])
@@ -168,7 +170,7 @@ def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory, ids):
         ),
     ],
 )
-def test_a_bad_table_is_refused_in_one_line_that_says_where(tmp_path, content, message):
+def test_a_bad_table_is_refused_in_one_line_that_says_where(tmp_path: Path, content: Any, message: str) -> None:
     assert error_of(write(tmp_path, "x.csv", content)) == message
 
 
@@ -196,12 +198,12 @@ def test_a_bad_table_is_refused_in_one_line_that_says_where(tmp_path, content, m
         ("{}", "FILE is empty; it must have rows"),
     ],
 )
-def test_bad_json_lines_are_refused_in_one_line_that_says_where(tmp_path, content, message):
+def test_bad_json_lines_are_refused_in_one_line_that_says_where(tmp_path: Path, content: Any, message: str) -> None:
     assert error_of(write(tmp_path, "x.jsonl", content)).startswith(message)
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl"])
-def test_gzip_data_cut_off_anywhere_are_refused(tmp_path, name):
+def test_gzip_data_cut_off_anywhere_are_refused(tmp_path: Path, name: str) -> None:
     rows = [f'{{"task": "{i * i}", "label": {i % 2}}}' if "json" in name else f"{i * i},{i % 2}" for i in range(2000)]
     whole = gzip.compress("\n".join([*([] if "json" in name else ["task,label"]), *rows]).encode())
     for length in (2, 9, 10, 11, 1000, len(whole) - 9, len(whole) - 1):
@@ -215,13 +217,13 @@ def test_gzip_data_cut_off_anywhere_are_refused(tmp_path, name):
     )
 
 
-def test_a_path_that_cannot_be_read_is_refused(tmp_path):
+def test_a_path_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     assert error_of(tmp_path / "none.csv") == "cannot read FILE: No such file or directory"
     assert error_of(tmp_path) == "cannot read FILE: Is a directory"
     assert error_of("a\0b") == "cannot read FILE: embedded null byte"
 
 
-def test_a_chosen_column_is_the_only_one_that_will_do(tmp_path):
+def test_a_chosen_column_is_the_only_one_that_will_do(tmp_path: Path) -> None:
     path = write(tmp_path, "x.csv", "task,Task,item,label\na,b,c,1\n")
     for chosen, value in (("task", "a"), ("Task", "b"), ("item", "c")):
         assert read(path, (Column("task", TASK.names, chosen), LABEL)) == [(2, (value, "1"))]
@@ -233,12 +235,12 @@ def test_a_chosen_column_is_the_only_one_that_will_do(tmp_path):
     )
 
 
-def test_headless_makes_the_first_row_a_row(tmp_path):
+def test_headless_makes_the_first_row_a_row(tmp_path: Path) -> None:
     with open_table(write(tmp_path, "x.csv", "0.5\n0.25\n")) as table:
         assert list(table.fields([Column("mean", ("0.5",))], headless=True)) == [(1, ("0.5",)), (2, ("0.25",))]
 
 
-def test_an_option_that_says_which_column_it_is_is_named_unless_it_was_given():
+def test_an_option_that_says_which_column_it_is_is_named_unless_it_was_given() -> None:
     task = Column("task", ("task",), choice="--task-col")
     with pytest.raises(InvalidInputError) as caught:
         task.place(("item", "label"), "x.csv, line 1")
@@ -261,17 +263,17 @@ def test_an_option_that_says_which_column_it_is_is_named_unless_it_was_given():
         (b"SQLite format 3\x00", "an SQLite database"),
     ],
 )
-def test_a_file_that_is_no_text_is_called_what_it_is(tmp_path, begin, what):
+def test_a_file_that_is_no_text_is_called_what_it_is(tmp_path: Path, begin: bytes, what: str) -> None:
     message = f"FILE is {what}; unpack or export it: CSV, TSV and JSON Lines can be read"
     assert error_of(write(tmp_path, "x.csv", begin + b"\x00\xff\n")) == message
 
 
 @pytest.mark.parametrize("name", ["x.json", "x.jsonl", "x"])
 @pytest.mark.parametrize("content", ['[{"task": "a", "label": 1}]', '\n[\n  {"task": "a", "label": 1}\n]\n'])
-def test_a_json_array_is_called_one(tmp_path, name, content):
+def test_a_json_array_is_called_one(tmp_path: Path, name: str, content: Any) -> None:
     message = "FILE is a JSON array; it must be JSON Lines, one object a line (jq -c '.[]')"
     assert error_of(write(tmp_path, name, content)) == message
 
 
-def test_a_csv_file_may_begin_with_a_bracket(tmp_path):
+def test_a_csv_file_may_begin_with_a_bracket(tmp_path: Path) -> None:
     assert read(write(tmp_path, "x.csv", "[note],task,label\nx,a,1\n"), (TASK, LABEL)) == [(2, ("a", "1"))]

@@ -55,7 +55,7 @@ def wide() -> RegretCurves:
 
 
 @pytest.fixture(scope="module")
-def two_workers() -> Iterator[LocalCluster]:
+def two_workers() -> Iterator[Any]:
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "5s"}),  # not 30 for what a dead worker had finished
         LocalCluster(
@@ -66,7 +66,7 @@ def two_workers() -> Iterator[LocalCluster]:
 
 
 @pytest.fixture
-def client(two_workers: LocalCluster) -> Iterator[Client]:
+def client(two_workers: Any) -> Iterator[Any]:
     with Client(two_workers.scheduler_address, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=PATIENCE)
         yield client
@@ -92,20 +92,20 @@ class ByPasses(Executor):
         return results
 
 
-def worker_processes(client: Client) -> set[int]:
+def worker_processes(client: Any) -> set[int]:
     return set(client.run(os.getpid).values())
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("many_chunks")
-def test_a_cluster_gives_the_answer_of_a_thread(client: Client, narrow: RegretCurves) -> None:
+def test_a_cluster_gives_the_answer_of_a_thread(client: Any, narrow: RegretCurves) -> None:
     assert len(worker_processes(client) - {os.getpid()}) == 2
     assert same(play_narrow(client.get_executor()), narrow)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("many_chunks")
-def test_killing_a_worker_in_mid_run_changes_nothing(client: Client, narrow: RegretCurves) -> None:
+def test_killing_a_worker_in_mid_run_changes_nothing(client: Any, narrow: RegretCurves) -> None:
     victim = min(worker_processes(client))
     done: list[int] = []
 
@@ -121,9 +121,7 @@ def test_killing_a_worker_in_mid_run_changes_nothing(client: Client, narrow: Reg
 
 
 @pytest.mark.slow
-def test_a_run_split_by_arms_over_a_cluster_is_the_same_though_a_worker_dies(
-    client: Client, wide: RegretCurves
-) -> None:
+def test_a_run_split_by_arms_over_a_cluster_is_the_same_though_a_worker_dies(client: Any, wide: RegretCurves) -> None:
     victim = min(worker_processes(client))
     executor = ByPasses(client.get_executor(), victim)
     assert same(play_wide(executor), wide)
@@ -144,7 +142,7 @@ def test_processes_give_the_answer_of_a_thread_by_runs_and_by_arms(
         assert executor.passes > 4
 
 
-def test_a_clusters_width_is_its_threads_and_a_pools_its_workers(client: Client) -> None:
+def test_a_clusters_width_is_its_threads_and_a_pools_its_workers(client: Any) -> None:
     assert threads_of(client.get_executor(), 7) == 2
     with ProcessPoolExecutor(3) as pool:
         assert threads_of(pool, 7) == 3
@@ -159,7 +157,7 @@ def run_command(*arguments: object) -> str:
 
 
 @pytest.mark.slow
-def test_the_command_line_says_the_same_with_a_cluster_as_without(client: Client, tmp_path: Path) -> None:
+def test_the_command_line_says_the_same_with_a_cluster_as_without(client: Any, tmp_path: Path) -> None:
     address = client.scheduler.address
     simulation = ("simulate", "--means", "0.2,0.45,0.7", "--budgets", "50,5000", "--runs", "200", "--seed", "4")
     assert run_command(*simulation, "--dask", address) == run_command(*simulation)
@@ -198,7 +196,7 @@ def test_where_nobody_or_nothing_of_dask_answers_the_wait_is_short(monkeypatch: 
         assert refusal(address) == refused + "no answer within 0.5 s"
 
 
-def test_a_workers_address_is_not_the_schedulers(client: Client) -> None:
+def test_a_workers_address_is_not_the_schedulers(client: Any) -> None:
     address = next(iter(client.nthreads()))
     assert refusal(address) == f"no Dask scheduler at '{address}': a worker answers there"
 
@@ -211,7 +209,7 @@ def test_a_cluster_without_workers_is_refused() -> None:
         assert refusal(address) == f"the cluster at {address} has no workers; start some: dask worker {address}"
 
 
-def test_workers_with_another_version_or_none_are_refused(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_with_another_version_or_none_are_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     here = os.getpid()
     monkeypatch.setattr("cutline.cluster.version", lambda name: "2.0" if os.getpid() == here else "1.9")
     assert refusal(client.scheduler.address).endswith(" has Cutline 1.9; install 2.0 there, as it is here")

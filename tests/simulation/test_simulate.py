@@ -2,11 +2,11 @@
 
 import math
 import sys
-from collections.abc import Callable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -128,8 +128,12 @@ def test_the_answer_does_not_depend_on_the_order_in_which_work_is_done(
 ) -> None:
     small_chunks(monkeypatch, 2000)
     executor = Backwards()
-    waited = workers.as_completed
-    monkeypatch.setattr(workers, "as_completed", lambda futures: (executor.work(), waited(futures))[1])
+
+    def work_and_wait(futures: Iterable[Future[Any]]) -> Iterator[Future[Any]]:
+        executor.work()
+        return as_completed(futures)
+
+    monkeypatch.setattr(workers, "as_completed", work_and_wait)
     assert same(simulate(PROBLEM, POLICIES, BUDGETS, runs=30, seed=5, executor=executor), usual)
     assert len(executor.waiting) > 10
 
@@ -175,13 +179,13 @@ def test_independent_streams_are_uncorrelated_and_common_ones_are_not() -> None:
         simulate(PROBLEM, ["LSA", "LSA(2)"], 30, runs=runs, seed=2, streams=streams).errors[:, 0]
         for streams in ("independent", "common")
     )
-    assert abs(np.corrcoef(apart)[0, 1]) < 6 / math.sqrt(runs)
-    assert np.corrcoef(common)[0, 1] > 6 / math.sqrt(runs)
+    assert abs(np.corrcoef(*apart)[0, 1]) < 6 / math.sqrt(runs)
+    assert np.corrcoef(*common)[0, 1] > 6 / math.sqrt(runs)
 
 
 def test_another_seed_gives_other_runs_and_the_same_seed_the_same(usual: RegretCurves) -> None:
     assert not same(simulate(PROBLEM, POLICIES, BUDGETS, runs=30, seed=6), usual)
-    assert same(simulate(PROBLEM, POLICIES, BUDGETS, runs=30, seed=np.int64(5)), usual)
+    assert same(simulate(PROBLEM, POLICIES, BUDGETS, runs=30, seed=cast(int, np.int64(5))), usual)
     simulate(PROBLEM, "LSA", 5, runs=1, seed=2**64 - 1)
 
 
@@ -202,7 +206,8 @@ def test_one_arm_is_a_problem_too() -> None:
 
 def test_budgets_may_be_one_number_or_any_sequence_of_whole_numbers() -> None:
     want = simulate(PROBLEM, "LSA", [40], runs=5).errors.tolist()
-    for budgets in (40, np.int32(40), 40.0, [40.0], (40,), np.array([40]), iter([40])):
+    every: list[Any] = [40, np.int32(40), 40.0, [40.0], (40,), np.array([40]), iter([40])]
+    for budgets in every:
         assert simulate(PROBLEM, "LSA", budgets, runs=5).errors.tolist() == want
 
 

@@ -1,5 +1,6 @@
 """Every engine plays the paper's game: pull for pull what a slow twin plays on the same rewards."""
 
+import functools
 import math
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ from hypothesis import given, strategies as st
 import naive
 from cutline import LSA, OptKG, Problem, Uniform
 from cutline.compiled import jit
-from cutline.policies import available
+from cutline.policies import Policy, available
 from cutline.policies.oracle import GapOracle
 from cutline.simulation import rewards
 from games import ENGINES, TWINS, Engine, Instance, Twin, instances, play, sequence
@@ -55,6 +56,10 @@ def test_every_policy_of_the_paper_has_a_slow_twin() -> None:
     assert {type(twin.policy) for twin in TWINS} <= set(available())
 
 
+def index_at_35_hundredths(policy: Policy, arm: int, pulls: int, total: int) -> float:
+    return float(policy.index(float(pulls), float(total), 0.35, *policy.parameters()))
+
+
 @engines
 @pytest.mark.parametrize("arms", [1, 2, 3, 33, 100])
 def test_an_engine_keeps_the_order_of_the_running_maxima_with_many_arms(engine: Engine, arms: int) -> None:
@@ -66,7 +71,7 @@ def test_an_engine_keeps_the_order_of_the_running_maxima_with_many_arms(engine: 
     )
     for policy in (LSA(), OptKG()):
         order = naive.running_maximum_order(
-            lambda arm, n, s, policy=policy: policy.index(float(n), float(s), 0.35, *policy.parameters()),
+            functools.partial(index_at_35_hundredths, policy),
             coming,
             budget,
             policy.pulls_each_arm_first,
@@ -95,8 +100,8 @@ def test_runs_are_numbered_so_that_any_split_adds_up(engine: Engine) -> None:
     whole = play(engine, LSA(), problem, [10, 50], key, first_run=4, runs=6)
     single = [play(engine, LSA(), problem, [10, 50], key, first_run=run) for run in range(4, 10)]
     assert whole.errors.tolist() == np.concatenate([part.errors for part in single], axis=1).tolist()
-    assert whole.pulls.tolist() == sum(part.pulls for part in single).tolist()
-    assert whole.totals.tolist() == sum(part.totals for part in single).tolist()
+    assert whole.pulls.tolist() == np.sum([part.pulls for part in single], axis=0).tolist()
+    assert whole.totals.tolist() == np.sum([part.totals for part in single], axis=0).tolist()
     assert len({tuple(part.pulls[-1]) for part in single}) > 1
 
 

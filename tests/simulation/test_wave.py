@@ -25,7 +25,7 @@ RUN = 3
 
 def first_parameters(policy: Policy, threshold: float) -> list[float]:
     problem = Problem([min(threshold + 0.07, 1.0), threshold / 2], threshold)
-    return parameter_tables(policy, problem, np.array([10_000]))[0, 0].tolist()
+    return [float(value) for value in parameter_tables(policy, problem, np.array([10_000]))[0, 0]]
 
 
 def highest_index_within(

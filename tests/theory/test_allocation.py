@@ -1,11 +1,14 @@
 """The programs P_c and P*_c against a convex solver, dynamic programming, 50 digits, and their own optimality."""
 
 import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from numpy.typing import NDArray
 from scipy import optimize
 
 from cutline.errors import InvalidInputError
@@ -36,12 +39,12 @@ TRICKY = [
 ]
 
 
-def precise_program(gaps, budget, c):
+def precise_program(gaps: Sequence[float], budget: Any, c: float) -> Any:
     """P_c and its allocation by bisection for Phi_c with 50 digits, straight from Lemma 3."""
     with mpmath.workdps(50):
         exact = [mpmath.mpf(float(gap)) for gap in gaps]
 
-        def pulls(level):
+        def pulls(level: Any) -> Any:
             return [max((level + mpmath.log(g)) / (c * g**2 / 2), mpmath.mpf(0)) if g else mpmath.mpf(0) for g in exact]
 
         low, high = mpmath.mpf(0), mpmath.mpf(max(float(c) * budget, 1.0)) + 50
@@ -55,7 +58,7 @@ def precise_program(gaps, budget, c):
 @pytest.mark.parametrize("gaps", TRICKY)
 @pytest.mark.parametrize("budget", [1, 17, 3000, 10**9])
 @pytest.mark.parametrize("c", [0.5, 2, 16])
-def test_the_continuous_program_agrees_with_50_digits(gaps, budget, c):
+def test_the_continuous_program_agrees_with_50_digits(gaps: list[float], budget: Any, c: float) -> None:
     value, pulls, level = precise_program(gaps, budget, c)
     found = continuous_allocation(gaps, budget, c)
     assert continuous_program(gaps, budget, c) == pytest.approx(float(value), rel=1e-12, abs=1e-300)
@@ -66,7 +69,7 @@ def test_the_continuous_program_agrees_with_50_digits(gaps, budget, c):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_continuous_program_agrees_with_a_convex_solver(seed):
+def test_the_continuous_program_agrees_with_a_convex_solver(seed: int) -> None:
     rng = np.random.default_rng(seed)
     gaps = rng.uniform(0.03, 0.5, size=rng.integers(2, 9))
     c = rng.choice([0.5, 2.0, 16.0])
@@ -85,7 +88,7 @@ def test_the_continuous_program_agrees_with_a_convex_solver(seed):
     assert program_value(gaps, continuous_allocation(gaps, budget, c), c) == pytest.approx(value, rel=1e-13)
 
 
-def least_by_dynamic_programming(gaps, budget, c):
+def least_by_dynamic_programming(gaps: list[float], budget: int, c: float) -> NDArray[np.float64]:
     """P*_c for every budget up to the given one."""
     best = np.full(budget + 1, np.inf)
     best[0] = 0.0
@@ -96,28 +99,28 @@ def least_by_dynamic_programming(gaps, budget, c):
 
 
 @given(st.lists(GAPS, min_size=1, max_size=6), CONSTANTS)
-def test_the_integer_program_agrees_with_dynamic_programming(gaps, c):
+def test_the_integer_program_agrees_with_dynamic_programming(gaps: list[float], c: float) -> None:
     expected = least_by_dynamic_programming(gaps, 40, c)
     assert integer_program(gaps, np.arange(41), c) == pytest.approx(expected, rel=1e-14)
     assert (integer_allocation(gaps, np.arange(41), c).sum(axis=-1) == np.arange(41)).all()
 
 
 @pytest.mark.parametrize("budget", [0, 1, 6, 7, 8, 20, 10**9])
-def test_equal_gaps_share_evenly_and_the_lowest_arms_get_the_rest(budget):
+def test_equal_gaps_share_evenly_and_the_lowest_arms_get_the_rest(budget: Any) -> None:
     for gaps in ([1e-9] * 7, [0.2] * 7, [0.0] * 7):
         expected = [budget // 7 + (arm < budget % 7) for arm in range(7)]
         assert integer_allocation(gaps, budget, 2.0).tolist() == expected
 
 
-def certificate(gaps, pulls, c):
+def certificate(gaps: NDArray[np.float64], pulls: NDArray[np.int64], c: float) -> float:
     """The largest gain that is left over the smallest that was taken: at most 1 if and only if pulls are optimal."""
     slopes = c * gaps**2
     first = np.log(-np.expm1(-slopes))
-    return np.exp((first - slopes * pulls).max() - (first - slopes * (pulls - 1))[pulls > 0].min())
+    return float(np.exp((first - slopes * pulls).max() - (first - slopes * (pulls - 1))[pulls > 0].min()))
 
 
 @pytest.mark.parametrize("kind", ["uniform", "equal", "tiny", "all sizes"])
-def test_a_large_integer_program_is_optimal_pull_by_pull(kind):
+def test_a_large_integer_program_is_optimal_pull_by_pull(kind: str) -> None:
     rng = np.random.default_rng(5)
     gaps = {
         "uniform": rng.uniform(1e-3, 0.5, 10**5),
@@ -134,7 +137,7 @@ def test_a_large_integer_program_is_optimal_pull_by_pull(kind):
 
 
 @given(GAP_LISTS, CONSTANTS, st.integers(0, 10**9))
-def test_the_integer_program_lies_between_two_continuous_ones(gaps, c, extra):
+def test_the_integer_program_lies_between_two_continuous_ones(gaps: list[float], c: float, extra: int) -> None:
     budget = len(gaps) + extra
     low, high = program_bounds(gaps, budget, c)
     middle = integer_program(gaps, budget, c)
@@ -143,13 +146,13 @@ def test_the_integer_program_lies_between_two_continuous_ones(gaps, c, extra):
 
 
 @given(GAP_LISTS, CONSTANTS, CONSTANTS, st.floats(0, 1e9))
-def test_another_constant_is_another_budget(gaps, c, other, budget):
+def test_another_constant_is_another_budget(gaps: list[float], c: float, other: float, budget: Any) -> None:
     there = continuous_program(gaps, equivalent_budget(budget, c, other), other)
     assert continuous_program(gaps, budget, c) == pytest.approx(there, rel=1e-12, abs=1e-300)
 
 
 @given(GAP_LISTS, CONSTANTS, st.floats(0, 1e6))
-def test_at_the_optimum_every_arm_stands_at_the_level_or_higher(gaps, c, budget):
+def test_at_the_optimum_every_arm_stands_at_the_level_or_higher(gaps: list[float], c: float, budget: Any) -> None:
     if not any(gaps):
         with pytest.raises(InvalidInputError, match="all gaps are 0"):
             continuous_level(gaps, budget, c)
@@ -162,7 +165,7 @@ def test_at_the_optimum_every_arm_stands_at_the_level_or_higher(gaps, c, budget)
     assert heights[pulls > 0] == pytest.approx(level, rel=1e-12)
 
 
-def test_values_too_small_for_a_float_have_logarithms():
+def test_values_too_small_for_a_float_have_logarithms() -> None:
     gaps, budget = [0.5, 0.4], 10**6
     value, _, _ = precise_program(gaps, budget, 16)
     assert continuous_program(gaps, budget, 16) == 0.0
@@ -175,7 +178,7 @@ def test_values_too_small_for_a_float_have_logarithms():
     assert integer_program(gaps, budget, 16) == 0.0
 
 
-def test_budgets_of_any_shape_give_results_of_that_shape():
+def test_budgets_of_any_shape_give_results_of_that_shape() -> None:
     gaps, budgets = [0.3, 0.1, 0.02], np.array([[3, 10], [100, 5000]])
     for function in (
         continuous_program,
@@ -186,9 +189,9 @@ def test_budgets_of_any_shape_give_results_of_that_shape():
     ):
         one_by_one = [[float(function(gaps, budget, 2.0)) for budget in row] for row in budgets]
         assert function(gaps, budgets, 2.0).tolist() == one_by_one
-    for function in (continuous_allocation, integer_allocation):
-        one_by_one = [[function(gaps, budget, 2.0).tolist() for budget in row] for row in budgets]
-        assert function(gaps, budgets, 2.0).tolist() == one_by_one
+    for allocation in (continuous_allocation, integer_allocation):
+        rows = [[allocation(gaps, budget, 2.0).tolist() for budget in row] for row in budgets]
+        assert allocation(gaps, budgets, 2.0).tolist() == rows
 
 
 @pytest.mark.parametrize(
@@ -203,7 +206,7 @@ def test_budgets_of_any_shape_give_results_of_that_shape():
         (lambda: continuous_program([0.1], [5, -1], 2), "T >= 0"),
         (lambda: continuous_program([0.1], 1e300, 2), "up to 2\\^53"),
         (lambda: continuous_program([0.1], 5, 0), "c is 0.0; it must be a number above 0"),
-        (lambda: continuous_program([0.1], 5, [1, 2]), "must be one number"),
+        (lambda: continuous_program([0.1], 5, cast(float, [1, 2])), "must be one number"),
         (lambda: program_bounds([0.1, 0.2, 0.3], 2, 2), "T >= K"),
         (lambda: integer_program([0.1], 2.5, 2), "budget is 2.5; it must be a whole number"),
         (lambda: program_value([0.1, 0.2], [1, 2, 3], 2), "the 2 arms"),
@@ -211,12 +214,12 @@ def test_budgets_of_any_shape_give_results_of_that_shape():
         (lambda: equivalent_budget(5, 2, -1), "other c is -1.0"),
     ],
 )
-def test_what_makes_no_sense_is_refused_by_name(call, message):
+def test_what_makes_no_sense_is_refused_by_name(call: Callable[[], object], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         call()
 
 
-def test_all_budgets_of_a_small_instance_leave_no_better_neighbour():
+def test_all_budgets_of_a_small_instance_leave_no_better_neighbour() -> None:
     gaps = np.array([0.5, 0.3, 0.3, 0.05, 1e-9])
     for budget, c in itertools.product(range(60), (0.5, 2.0, 16.0)):
         pulls = integer_allocation(gaps, budget, c)

@@ -1,6 +1,8 @@
 """Psi_c and the clipped program against their equations in 50 digits and against P_c itself."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -30,13 +32,13 @@ GAP_LISTS = st.lists(
 CONSTANTS = st.sampled_from([0.1, 1.0, 2.7, 16.0])
 
 
-def precise_solution(gaps, budget, c):
+def precise_solution(gaps: list[float], budget: float, c: float) -> Any:
     """Psi_c by bisection with 50 digits, straight from its definition, and the pulls of each arm there."""
     with mpmath.workdps(50):
         exact = [mpmath.mpf(float(gap)) for gap in gaps]
         levels = [-mpmath.log(g) if g else mpmath.inf for g in exact]
 
-        def pulls(x):
+        def pulls(x: Any) -> Any:
             return [
                 mpmath.exp(2 * x) if x <= level else (x - level + mpmath.mpf(c) / 2) / (mpmath.mpf(c) * g**2 / 2)
                 for g, level in zip(exact, levels, strict=True)
@@ -56,7 +58,7 @@ def precise_solution(gaps, budget, c):
 )
 @pytest.mark.parametrize("more", [1, 1.5, 40, 10**4, 10**8])
 @pytest.mark.parametrize("c", [0.1, 2.7, 16])
-def test_the_level_solves_its_equation_to_50_digits(gaps, more, c):
+def test_the_level_solves_its_equation_to_50_digits(gaps: list[float], more: float, c: float) -> None:
     budget = len(gaps) * more
     level, pulls = precise_solution(gaps, budget, c)
     expected = [float(x) for x in pulls]
@@ -66,7 +68,7 @@ def test_the_level_solves_its_equation_to_50_digits(gaps, more, c):
     assert found.sum() == pytest.approx(budget, rel=1e-12)
 
 
-def precise_height(growth, slope, rest):
+def precise_height(growth: Any, slope: Any, rest: Any) -> float:
     """The root of growth (e^2y - 1) + slope y = rest, by bisection with 60 digits."""
     with mpmath.workdps(60):
         growth, slope, rest = mpmath.mpf(growth), mpmath.mpf(slope), mpmath.mpf(rest)
@@ -81,7 +83,9 @@ def precise_height(growth, slope, rest):
 @pytest.mark.parametrize("rest", [1e-18, 1e-9, 0.3, 1.0, 1e4, 1e16])
 @pytest.mark.parametrize("slope", [0.0, 1e-300, 1e-20, 0.7, 1e9, 1e18])
 @pytest.mark.parametrize("growth", [0.0, 1e-3, 1.0, 1e12])
-def test_the_rise_above_the_last_step_is_right_to_14_digits_however_small_it_is(growth, slope, rest):
+def test_the_rise_above_the_last_step_is_right_to_14_digits_however_small_it_is(
+    growth: float, slope: float, rest: float
+) -> None:
     if growth == slope == 0.0 or (growth == 0.0 and slope < 1e-20):
         return  # no arm is left that could be pulled
     found = float(_height(np.array(growth), np.array(slope), np.array(rest)))
@@ -89,9 +93,11 @@ def test_the_rise_above_the_last_step_is_right_to_14_digits_however_small_it_is(
 
 
 @given(GAP_LISTS, CONSTANTS, st.floats(1, 1e8))
-def test_the_clipped_allocation_is_the_optimum_of_p_c_for_the_clipped_gaps(gaps, c, more):
+def test_the_clipped_allocation_is_the_optimum_of_p_c_for_the_clipped_gaps(
+    gaps: list[float], c: float, more: float
+) -> None:
     budget = len(gaps) * more
-    clipped = clipped_gaps(gaps, clipped_level(gaps, budget, c))
+    clipped = clipped_gaps(gaps, float(clipped_level(gaps, budget, c)))
     assert (
         np.abs(clipped_allocation(gaps, budget, c) - continuous_allocation(clipped, budget, c)).max() <= 1e-9 * budget
     )
@@ -102,7 +108,7 @@ def test_the_clipped_allocation_is_the_optimum_of_p_c_for_the_clipped_gaps(gaps,
 
 
 @given(GAP_LISTS, CONSTANTS, st.floats(1, 1e8))
-def test_clipping_costs_a_factor_of_exp_c_at_most(gaps, c, more):
+def test_clipping_costs_a_factor_of_exp_c_at_most(gaps: list[float], c: float, more: float) -> None:
     budget = len(gaps) * more
     spent = program_value(gaps, clipped_allocation(gaps, budget, c), c)
     assert spent <= clipped_allocation_bound(gaps, budget, c) * (1 + 1e-12)
@@ -111,13 +117,13 @@ def test_clipping_costs_a_factor_of_exp_c_at_most(gaps, c, more):
     )
 
 
-def test_the_level_is_0_when_the_budget_is_one_pull_each():
+def test_the_level_is_0_when_the_budget_is_one_pull_each() -> None:
     for gaps in ([0.5, 1e-9], [0.2] * 6, [0.0, 0.1], [1.0, 0.3]):
         assert clipped_level(gaps, len(gaps), 2.0) == 0.0
         assert clipped_allocation(gaps, len(gaps), 2.0).tolist() == [1.0] * len(gaps)
 
 
-def test_budgets_of_any_shape_give_results_of_that_shape():
+def test_budgets_of_any_shape_give_results_of_that_shape() -> None:
     gaps, budgets = [0.3, 0.1, 0.02], np.array([[3, 10], [100, 5000]])
     for function in (clipped_level, clipped_program, log_clipped_program, clipped_allocation_bound, clipped_allocation):
         one_by_one = [[function(gaps, budget, 2.0).tolist() for budget in row] for row in budgets]
@@ -133,6 +139,6 @@ def test_budgets_of_any_shape_give_results_of_that_shape():
         (lambda: clipped_gaps([0.1], -1), "level is -1.0; it must be at least 0"),
     ],
 )
-def test_outside_the_conditions_there_is_an_error_and_no_number(call, message):
+def test_outside_the_conditions_there_is_an_error_and_no_number(call: Callable[[], object], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         call()

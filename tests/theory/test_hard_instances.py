@@ -1,10 +1,13 @@
 """The hard instances for uniform sampling against regrets that can be computed exactly."""
 
 import math
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from cutline import Problem
 from cutline.errors import InvalidInputError
 from cutline.theory.allocation import integer_allocation
 from cutline.theory.bounds import lower_bound
@@ -21,11 +24,11 @@ from cutline.theory.hard_instances import (
 )
 
 
-def exact_regret(problem, pulls):
-    return error_probability(problem.means, pulls, problem.threshold).sum()
+def exact_regret(problem: Problem, pulls: Any) -> float:
+    return float(error_probability(problem.means, pulls, problem.threshold).sum())
 
 
-def test_the_instances_differ_in_the_side_of_the_first_arm():
+def test_the_instances_differ_in_the_side_of_the_first_arm() -> None:
     low, high = hard_instances(26)
     assert low.means[0] == pytest.approx(0.3, rel=1e-15)
     assert high.means[0] == pytest.approx(0.7, rel=1e-15)
@@ -38,7 +41,7 @@ def test_the_instances_differ_in_the_side_of_the_first_arm():
 
 @pytest.mark.parametrize("arms", [20, 21, 60])
 @pytest.mark.parametrize("scale", [10, 14])
-def test_both_bounds_hold_for_the_exact_regrets(arms, scale):
+def test_both_bounds_hold_for_the_exact_regrets(arms: int, scale: float) -> None:
     budget = 2 * arms * (arms - 1) * scale
     worst = max(exact_regret(problem, budget // arms) for problem in hard_instances(arms))
     assert uniform_regret_bound(arms, budget) == pytest.approx(0.5 * math.exp(-32 * scale), rel=1e-11)
@@ -56,7 +59,7 @@ def test_both_bounds_hold_for_the_exact_regrets(arms, scale):
 
 @pytest.mark.parametrize("arms", [20, 50, 200])
 @pytest.mark.parametrize("part", [1, 1e-3, 1e-9])
-def test_the_budgets_are_right_for_the_exact_regrets(arms, part):
+def test_the_budgets_are_right_for_the_exact_regrets(arms: int, part: float) -> None:
     regret = part / (arms + 1)
     too_few = math.ceil(uniform_budget(arms, regret) / arms) - 1
     assert too_few == 0 or max(exact_regret(problem, too_few) for problem in hard_instances(arms)) > regret
@@ -67,12 +70,12 @@ def test_the_budgets_are_right_for_the_exact_regrets(arms, part):
     assert max(exact_regret(problem, pulls) for problem in hard_instances(arms)) <= regret
 
 
-def test_uniform_sampling_needs_about_k_times_more():
+def test_uniform_sampling_needs_about_k_times_more() -> None:
     ratios = [float(uniform_budget(arms, 1e-300) / optimal_budget(arms, 1e-300)) / arms for arms in (100, 1000, 10_000)]
     assert ratios == pytest.approx([1 / 160] * 3, rel=0.06)
 
 
-def test_bounds_too_small_for_a_float_have_logarithms():
+def test_bounds_too_small_for_a_float_have_logarithms() -> None:
     assert uniform_regret_bound(20, 760 * 100) == 0.0
     assert log_uniform_regret_bound(20, 760 * 100) == pytest.approx(-math.log(2) - 3200, rel=1e-15)
     assert optimal_regret_bound(20, 760 * 1000) == 0.0
@@ -85,7 +88,7 @@ def test_bounds_too_small_for_a_float_have_logarithms():
     ("call", "message"),
     [
         (lambda: hard_instances(19), "20 <= K"),
-        (lambda: hard_instances(20.5), "whole number"),
+        (lambda: hard_instances(cast(int, 20.5)), "whole number"),
         (lambda: uniform_regret_bound(20, 7599), "t_0 >= 10"),
         (lambda: uniform_regret_bound(20, [7600, 7610]), "budget 7610 is not a multiple of the 20 arms"),
         (lambda: optimal_regret_bound(20, 7599), "t_0 >= 10"),
@@ -93,6 +96,6 @@ def test_bounds_too_small_for_a_float_have_logarithms():
         (lambda: optimal_budget(20, [0.01, 0.0]), "0 < eps"),
     ],
 )
-def test_outside_the_conditions_there_is_an_error_and_no_number(call, message):
+def test_outside_the_conditions_there_is_an_error_and_no_number(call: Callable[[], object], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         call()
