@@ -96,6 +96,17 @@ def test_what_was_done_can_be_read_by_a_program(campaign: Run) -> None:
     assert (json.loads(gone.out), gone.err) == ({"deleted": "other"}, "campaign 'other' deleted\n")
 
 
+def test_a_pull_that_cannot_be_answered_goes_back_to_the_budget_and_to_others(campaign: Run) -> None:
+    pull, arm = campaign("ask", "--worker", "ann").out.split()
+    done = campaign("abandon", pull)
+    assert (done.status, done.out, done.err) == (0, "", f"pull {pull} abandoned\n")
+    status = json.loads(campaign("status", "--format", "json").out)
+    assert (status["spent"], status["in_flight"], status["left"]) == (0, 0, 4)
+    assert campaign("ask", "-n", "2", "--worker", "ann").out.count("\n") == 1
+    assert arm in campaign("ask", "-n", "2", "--worker", "bob").out
+    assert json.loads(campaign("abandon", pull, "--format", "json").out) == {"abandoned": pull}
+
+
 def test_an_ask_says_why_it_gets_nothing_by_its_exit_status(campaign: Run) -> None:
     first = campaign("ask", "-n", "9", "--worker", "ann")
     assert (first.status, first.out.count("\n")) == (0, 2)
@@ -162,6 +173,7 @@ def test_deleting_needs_to_be_confirmed(campaign: Run, monkeypatch: pytest.Monke
         (["decisions", "--nearest", "0"], "nearest is 0; it must be a whole number from 1"),
         (["decisions", "--confidence", "1"], "confidence is 1.0; it must be a number between 0 and 1"),
         (["delete"], "Missing option '--campaign'."),
+        (["abandon", "1"], "campaign 'main' has no pull '1'"),
         (["forget"], "No such command 'forget'."),
     ],
 )

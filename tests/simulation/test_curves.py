@@ -58,8 +58,9 @@ def test_what_is_not_there_is_answered_with_what_is() -> None:
     with pytest.raises(NotFoundError) as caught:
         curves().column(15)
     assert str(caught.value) == "no budget 15 in these curves; there are 10, 20"
-    with pytest.raises(NotFoundError, match="no policy is called 'LSE'"):
-        curves().row("LSE")
+    with pytest.raises(NotFoundError) as caught:
+        curves().row("Nearest")
+    assert str(caught.value) == "no policy Nearest in these curves; there are LSA(1.35), APT(0.05)"
 
 
 def test_two_policies_are_compared_run_by_run() -> None:

@@ -216,6 +216,27 @@ def tell(db: str, name: str | None, words: tuple[str, ...], form: str) -> None:
 @command.command()
 @db_option
 @name_option
+@click.argument("pull")
+@done_option
+def abandon(db: str, name: str | None, pull: str, form: str) -> None:
+    """Give a pull back that cannot be answered.
+
+    Its arm is free for others, and the budget has its place back.
+
+    \b
+    Example:
+      cutline campaign abandon --db labels.db 5f2c81aa-17
+    """
+    from cutline.campaign.resume import open_one
+
+    with open_one(db, name) as campaign:
+        campaign.abandon(pull)
+    say_done(f"pull {pull} abandoned", {"abandoned": pull}, form)
+
+
+@command.command()
+@db_option
+@name_option
 @click.option("--nearest", type=int, metavar="N", help="Only the N arms that are most likely to be wrong, these first.")
 @click.option(
     "--confidence",

@@ -6,6 +6,7 @@ import os
 import platform
 import zipfile
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -86,7 +87,10 @@ class RegretCurves:
 
     def row(self, policy: str | Policy) -> int:
         """Return the place of a policy on the first axis; raise NotFoundError if it is not there."""
-        name = str(policy) if str(policy) in self.policies else str(parse(str(policy)))
+        name = str(policy)
+        if name not in self.policies:
+            with suppress(NotFoundError):  # a policy of the user's own has only the name that it prints
+                name = str(parse(name))
         if name not in self.policies:
             raise NotFoundError(f"no policy {name} in these curves; there are {', '.join(self.policies)}")
         return self.policies.index(name)
