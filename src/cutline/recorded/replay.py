@@ -5,7 +5,7 @@ task whose labels are all drawn cannot be pulled again. Decisions are held again
 is what all labels of a task say, and against gold answers where there are some.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
@@ -132,48 +132,67 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     jobs = jobs_of(executor)
     arms, labels = len(recorded.tasks), len(recorded)
     at = _check_budgets(budgets, arms, labels)
-    cells = len(chosen) * at.size
-    require_memory(
-        16 * labels + jobs * (16 * labels + 100 * arms) + (jobs + 2) * (8 * cells * arms) + 8 * cells * runs,
-        f"{labels:,} labels of {arms:,} tasks, {len(chosen)} policies and {at.size} budgets in {jobs} threads",
-    )
+    _require_memory(labels, arms, len(chosen), at.size, runs, jobs)
     pool = _pool(recorded)
     truth = answers_of_tasks(recorded.tasks, gold, recorded.source)
     problem = Problem(pool.totals / pool.sizes, threshold)
     for policy in chosen:
         drawing_kernel(type(policy))  # made once here, or threads would each make their own
 
-    errors, gold_errors = (np.empty((len(chosen), at.size, runs), np.int32) for _ in range(2))
-    pulls = np.zeros((len(chosen), at.size, arms), np.int64)
     pulls_a_run = int(at[-1]) * len(chosen)
     size = max(1, min(-(-runs // jobs), _PULLS_PER_CHUNK // pulls_a_run))
     chunks = [
         ReplayChunk(pool, tuple(chosen), problem, truth, at, seed, first, min(size, runs - first))
         for first in range(0, runs, size)
     ]
-    with progress_bar("replaying", pulls_a_run * runs, progress) as advance:
-        for position, result in run_all(draw_chunk, chunks, executor):
-            chunk = chunks[position]
-            where = slice(chunk.first_run, chunk.first_run + chunk.runs)
-            errors[:, :, where] = result.errors
-            gold_errors[:, :, where] = result.gold_errors
-            pulls += result.pulls
-            advance(pulls_a_run * chunk.runs)
+    counts = _draw_all(chunks, executor, progress)
 
     names, known = tuple(str(policy) for policy in chosen), truth >= 0
     against_gold = None
     if gold is not None:
         right = Problem(truth[known], threshold)
-        against_gold = RegretCurves(right, names, at, gold_errors, pulls[:, :, known] / runs, seed, "common")
+        gold_pulls = counts.pulls[:, :, known] / runs
+        against_gold = RegretCurves(right, names, at, counts.gold_errors, gold_pulls, seed, "common")
     return Replay(
         source=recorded.source,
         tasks=recorded.tasks,
         labels=labels,
-        against_full=RegretCurves(problem, names, at, errors, pulls / runs, seed, "common"),
+        against_full=RegretCurves(problem, names, at, counts.errors, counts.pulls / runs, seed, "common"),
         against_gold=against_gold,
         full_gold_errors=int(np.count_nonzero((problem.truth != truth) & known)) if against_gold else None,
         remarks=unknown_ids(recorded.tasks, gold or {}),
     )
+
+
+def _require_memory(labels: int, arms: int, policies: int, looks: int, runs: int, jobs: int) -> None:
+    cells = policies * looks
+    require_memory(
+        16 * labels + jobs * (16 * labels + 100 * arms) + (jobs + 2) * (8 * cells * arms) + 8 * cells * runs,
+        f"{labels:,} labels of {arms:,} tasks, {policies} policies and {looks} budgets in {jobs} threads",
+    )
+
+
+def _draw_all(
+    chunks: Sequence[ReplayChunk], executor: Executor | int | None, progress: Progress | bool | None
+) -> ReplayCounts:
+    """Return the counts of all chunks as those of one chunk with all runs."""
+    first, runs = chunks[0], sum(chunk.runs for chunk in chunks)
+    shape = (len(first.policies), first.budgets.size)
+    counts = ReplayCounts(
+        np.empty((*shape, runs), np.int32),
+        np.empty((*shape, runs), np.int32),
+        np.zeros((*shape, first.problem.arms), np.int64),
+    )
+    pulls_a_run = int(first.budgets[-1]) * len(first.policies)
+    with progress_bar("replaying", pulls_a_run * runs, progress) as advance:
+        for position, result in run_all(draw_chunk, chunks, executor):
+            chunk = chunks[position]
+            where = slice(chunk.first_run, chunk.first_run + chunk.runs)
+            counts.errors[:, :, where] = result.errors
+            counts.gold_errors[:, :, where] = result.gold_errors
+            counts.pulls[:] += result.pulls
+            advance(pulls_a_run * chunk.runs)
+    return counts
 
 
 def _check_policies(policies: Policy | str | Iterable[Policy | str]) -> list[Policy]:
