@@ -49,6 +49,14 @@ def test_pilot_results_are_read_from_a_file(cutline: Run, tmp_path: Path) -> Non
     assert done.out == f"{expected(Beliefs.after([10, 20, 5], [3, 11, 5]), 0.4, errors=0.7)}\n"
 
 
+def test_a_pilot_result_that_is_out_of_range_is_named_by_its_line(cutline: Run, tmp_path: Path) -> None:
+    file = tmp_path / "pilot.csv"
+    file.write_text("arm,pulls,total\na,10,3\nb,2000000,5\n")
+    done = cutline("plan", "--pilot", file, "--errors", "0.7")
+    message = f"cutline: {file}, line 3: total 5 of 2000000 pulls; needed is 0 <= total <= pulls < 1e6\n"
+    assert (done.status, done.out, done.err) == (2, "", message)
+
+
 def test_a_prior_goes_with_a_number_of_arms(cutline: Run) -> None:
     done = cutline("plan", "--prior", "2,2", "--arms", "20", "--errors", "5")
     assert done.out == f"{expected(Beliefs.prior(2, 2, 20), errors=5)}\n"

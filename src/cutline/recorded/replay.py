@@ -139,8 +139,7 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     for policy in chosen:
         drawing_kernel(type(policy))  # made once here, or threads would each make their own
 
-    pulls_a_run = int(at[-1]) * len(chosen)
-    size = max(1, min(-(-runs // jobs), _PULLS_PER_CHUNK // pulls_a_run))
+    size = max(1, min(-(-runs // jobs), _PULLS_PER_CHUNK // (int(at[-1]) * len(chosen))))
     chunks = [
         ReplayChunk(pool, tuple(chosen), problem, truth, at, seed, first, min(size, runs - first))
         for first in range(0, runs, size)
@@ -151,8 +150,9 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     against_gold = None
     if gold is not None:
         right = Problem(truth[known], threshold)
-        gold_pulls = counts.pulls[:, :, known] / runs
-        against_gold = RegretCurves(right, names, at, counts.gold_errors, gold_pulls, seed, "common")
+        against_gold = RegretCurves(
+            right, names, at, counts.gold_errors, counts.pulls[:, :, known] / runs, seed, "common"
+        )
     return Replay(
         source=recorded.source,
         tasks=recorded.tasks,
