@@ -7,7 +7,7 @@ is what all labels of a task say, and against gold answers where there are some.
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,20 +139,15 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     for policy in chosen:
         drawing_kernel(type(policy))  # made once here, or threads would each make their own
 
-    size = max(1, min(-(-runs // jobs), _PULLS_PER_CHUNK // (int(at[-1]) * len(chosen))))
-    chunks = [
-        ReplayChunk(pool, tuple(chosen), problem, truth, at, seed, first, min(size, runs - first))
-        for first in range(0, runs, size)
-    ]
-    counts = _draw_all(chunks, executor, progress)
+    whole = ReplayChunk(pool, tuple(chosen), problem, truth, at, seed, 0, runs)
+    counts = _draw_all(_split(whole, jobs), executor, progress)
 
     names, known = tuple(str(policy) for policy in chosen), truth >= 0
     against_gold = None
     if gold is not None:
         right = Problem(truth[known], threshold)
-        against_gold = RegretCurves(
-            right, names, at, counts.gold_errors, counts.pulls[:, :, known] / runs, seed, "common"
-        )
+        gold_pulls = counts.pulls[:, :, known] / runs
+        against_gold = RegretCurves(right, names, at, counts.gold_errors, gold_pulls, seed, "common")
     return Replay(
         source=recorded.source,
         tasks=recorded.tasks,
@@ -170,6 +165,14 @@ def _require_memory(labels: int, arms: int, policies: int, looks: int, runs: int
         16 * labels + jobs * (16 * labels + 100 * arms) + (jobs + 2) * (8 * cells * arms) + 8 * cells * runs,
         f"{labels:,} labels of {arms:,} tasks, {policies} policies and {looks} budgets in {jobs} threads",
     )
+
+
+def _split(whole: ReplayChunk, jobs: int) -> list[ReplayChunk]:
+    """Return the runs of a chunk as smaller ones, at least one for each job."""
+    pulls_a_run = int(whole.budgets[-1]) * len(whole.policies)
+    size = max(1, min(-(-whole.runs // jobs), _PULLS_PER_CHUNK // pulls_a_run))
+    starts = range(0, whole.runs, size)
+    return [replace(whole, first_run=first, runs=min(size, whole.runs - first)) for first in starts]
 
 
 def _draw_all(
