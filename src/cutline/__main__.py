@@ -1,5 +1,23 @@
-"""python -m cutline: the command line."""
+"""The script cutline, and python -m cutline: the command line, which a signal may stop while it still loads."""
 
-from cutline.cli import main
+import os
+import signal
+from contextlib import suppress
 
-main()
+
+def main() -> None:
+    """Run the command line; exit status 130 after Ctrl-C, whenever it comes."""
+    try:
+        from cutline import cli
+
+        cli.main()
+    except KeyboardInterrupt:
+        with suppress(OSError):
+            os.write(2, b"cutline: stopped\n")
+        os._exit(130)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the rest is Python's own end, which prints a traceback
+
+
+if __name__ == "__main__":
+    main()

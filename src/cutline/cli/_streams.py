@@ -2,6 +2,7 @@
 
 import io
 import sys
+from contextlib import suppress
 
 import click
 
@@ -9,8 +10,12 @@ from cutline.text import printable
 
 
 def say(text: str) -> None:
-    """Say something on standard error, on one line; control characters are escaped."""
-    click.echo(printable(text), err=True)
+    """Say something on standard error, on one line; control characters are escaped.
+
+    Where standard error takes nothing, nothing is said; what was to be done is done all the same.
+    """
+    with suppress(OSError):
+        click.echo(printable(text), err=True)
 
 
 def write_utf8() -> None:

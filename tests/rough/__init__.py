@@ -1,0 +1,1 @@
+"""The command line under rough treatment: every command, option and argument, found in the command line itself."""
