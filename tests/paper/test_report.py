@@ -77,6 +77,32 @@ def test_the_same_arguments_give_the_same_bytes_on_any_executor(setup_1: tuple[P
     assert contents(tmp_path) == contents(setup_1[0])
 
 
+def test_beyond_adds_what_came_after_the_paper_and_changes_nothing_else(
+    setup_1: tuple[Path, str], tmp_path: Path
+) -> None:
+    text = make_paper(tmp_path, setups=[1], runs=12, seed=5, beyond=True, executor=1, progress=False)
+    assert names(tmp_path) == SETUP_1
+
+    def rows(folder: Path, name: str) -> list[dict[str, str]]:
+        with open(folder / name) as file:
+            return list(csv.DictReader(file))
+
+    added = ["Lai", "KL-LSA(1.35)", "FWT"]
+    for name, column in (("curves-setup-1.csv", "policy"), ("table.csv", "policy")):
+        with_them, without = rows(tmp_path, name), rows(setup_1[0], name)
+        assert [row for row in with_them if row[column] not in added] == without
+        assert [name for name in dict.fromkeys(row[column] for row in with_them) if name in added] == added
+    last = [row for row in rows(tmp_path, "table.csv") if row["policy"] in added]
+    assert [(row["p_paper"], row["z_paper"], row["agrees"]) for row in last] == [("", "", "")] * 3
+    assert "| 1 | 1,000 | Lai | " in (tmp_path / "table.md").read_text()
+    assert "FWT" in (tmp_path / "figure-1.svg").read_text()
+    regrets = ", ".join(f"{row['policy']} {float(row['regret']):.4f}" for row in last)
+    lines = [line for line in text.splitlines() if not line.startswith("    Past the paper")]
+    assert f"    Past the paper, at T = 1,000: {regrets}." in text.splitlines()
+    assert lines == setup_1[1].splitlines()
+    assert json.loads((tmp_path / "manifest.json").read_text())["repeat"].endswith(" --seed 5 --beyond")
+
+
 def test_a_single_run_gives_figures_and_no_table(tmp_path: Path) -> None:
     text = make_paper(tmp_path, setups=[1], runs=1, progress=False)
     assert names(tmp_path) == [name for name in SETUP_1 if not name.startswith("table")]

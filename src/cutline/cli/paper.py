@@ -18,6 +18,7 @@ from cutline.cli._streams import say
     metavar="1,2,...",
     help="Which of the six setups to simulate.",
 )
+@click.option("--beyond", is_flag=True, help="Simulate what came after the paper too: Lai, KL-LSA and FWT.")
 @seed_option
 @jobs_option
 @dask_option
@@ -29,7 +30,9 @@ from cutline.cli._streams import say
     metavar="DIR",
     help="The folder to write into.",
 )
-def command(runs: int, setups: list[int], seed: int, jobs: int | None, dask: str | None, out: Path) -> None:
+def command(
+    runs: int, setups: list[int], beyond: bool, seed: int, jobs: int | None, dask: str | None, out: Path
+) -> None:
     """Make the figures and the table of the paper.
 
     Its setups are simulated; figures, the table of t-tests, curves and a manifest are written, a summary is printed.
@@ -38,9 +41,10 @@ def command(runs: int, setups: list[int], seed: int, jobs: int | None, dask: str
     Examples:
       cutline paper
       cutline paper --setups 1,2 --runs 500 --out quick-look
+      cutline paper --beyond
     """
     from cutline.paper.report import make_paper
 
     with executor_of(jobs, dask) as executor:
-        click.echo(make_paper(out, setups=setups, runs=runs, seed=seed, executor=executor), nl=False)
+        click.echo(make_paper(out, setups=setups, runs=runs, seed=seed, beyond=beyond, executor=executor), nl=False)
     say(f"wrote {out}")

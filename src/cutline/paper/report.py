@@ -14,7 +14,7 @@ import numpy as np
 
 from cutline.files import whole_file
 from cutline.paper.figures import ALPHA_FIGURE, FIGURES, alpha_figure, setups_figure
-from cutline.paper.setups import ALPHAS, COMPETITORS, OURS, RUNS, SETUPS, Setup, check_setups, yardsticks
+from cutline.paper.setups import ALPHAS, BEYOND, COMPETITORS, OURS, RUNS, SETUPS, Setup, check_setups, yardsticks
 from cutline.paper.summary import summary
 from cutline.paper.table import Cell, table, to_csv, to_markdown
 from cutline.paper.yardsticks import fixed_regret
@@ -40,6 +40,7 @@ def make_paper(
     setups: Iterable[int] = tuple(SETUPS),
     runs: int = RUNS,
     seed: int = 0,
+    beyond: bool = False,
     executor: Executor | int | None = None,
     progress: Progress | bool | None = None,
 ) -> str:
@@ -50,13 +51,14 @@ def make_paper(
     or more), and at last ``manifest.json``: versions, settings, and the SHA-256 of every file. Each file is written
     whole, as soon as it can be; a folder without a manifest is one that was not finished.
 
+    ``beyond``: simulate the policies past the paper too, and put them into the curves, the figures and the table.
     ``executor`` and ``progress`` as in ``simulate``. The same arguments give the same files, byte for byte. Raises
     InvalidInputError, before anything is simulated, for a folder that cannot be written and for what is out of range.
     """
     chosen = check_setups(setups)
     for ending in FIGURE_ENDINGS:
         require_drawable(Path(out) / f"figure-1{ending}")
-    policies = (OURS, *COMPETITORS, *yardsticks())
+    policies = (OURS, *COMPETITORS, *(BEYOND if beyond else ()), *yardsticks())
     total = sum(_planned_pulls(policies, setup, runs) for setup in chosen)
     if SETUPS[1] in chosen:
         total += _planned_pulls(ALPHAS, SETUPS[1], runs)
@@ -77,7 +79,7 @@ def make_paper(
             work.finish()
     finally:
         background.shutdown()
-    work.write_manifest(chosen, policies)
+    work.write_manifest(chosen, policies, beyond)
     return summary(work.curves, work.cells)
 
 
@@ -146,10 +148,11 @@ class _Work:
             self.write("table.csv", to_csv(self.cells).encode())
             self.write("table.md", to_markdown(self.cells, self.runs).encode())
 
-    def write_manifest(self, setups: Sequence[Setup], policies: Sequence[Policy]) -> None:
+    def write_manifest(self, setups: Sequence[Setup], policies: Sequence[Policy], beyond: bool) -> None:
         numbers = ",".join(str(setup.number) for setup in setups)
         manifest = {
-            "repeat": f"cutline paper --setups {numbers} --runs {self.runs} --seed {self.seed}",
+            "repeat": f"cutline paper --setups {numbers} --runs {self.runs} --seed {self.seed}"
+            + (" --beyond" if beyond else ""),
             "versions": versions() | {"matplotlib": version("matplotlib")},
             "runs": self.runs,
             "seed": self.seed,

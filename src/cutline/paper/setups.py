@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from cutline.errors import InvalidInputError
 from cutline.policies import Policy
 from cutline.policies.apt import APT
+from cutline.policies.fwt import FWT
+from cutline.policies.kl_lsa import KLLSA
+from cutline.policies.lai import Lai
 from cutline.policies.lsa import LSA
 from cutline.policies.opt_kg import OptKG
 from cutline.policies.oracle import GapOracle, RatioOracle
@@ -70,6 +73,10 @@ COMPETITORS: tuple[Policy, ...] = (
 
 ALPHAS: tuple[Policy, ...] = (LSA(0.5), LSA(1), LSA(1.35), LSA(2), LSA(4))
 """LSA with other tuning parameters, simulated on Setup 1 (Appendix F.3; the paper does not list its values)."""
+
+
+BEYOND: tuple[Policy, ...] = (Lai(), KLLSA(), FWT())
+"""What came after the paper, or differs from it: drawn with the rest on demand, and compared with LSA alike."""
 
 
 def yardsticks() -> tuple[Policy, ...]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from cutline.paper.setups import COMPETITORS, OURS, SETUPS
+from cutline.paper.setups import BEYOND, COMPETITORS, OURS, SETUPS
 from cutline.paper.table import FALSE_ALARM, Cell
 from cutline.paper.yardsticks import yardstick_lines
 from cutline.simulation.curves import RegretCurves
@@ -84,16 +84,26 @@ def _setup_lines(number: int, curves: RegretCurves) -> Iterator[str]:
     if curves.runs > 1:
         yield f"    Significantly lower than LSA: {_where([rival for rival in ahead if rival.significant])}."
     yield f"    Lower by what may be chance: {_where([rival for rival in ahead if not rival.significant])}."
+    yield from _beyond_line(curves)
     yield from yardstick_lines(curves)
 
 
+def _beyond_line(curves: RegretCurves) -> Iterator[str]:
+    last = [
+        f"{name} {float(curves.mean[curves.row(name), -1]):.4f}" for name in map(str, BEYOND) if name in curves.policies
+    ]
+    if last:
+        yield f"    Past the paper, at T = {int(curves.budgets[-1]):,}: {', '.join(last)}."
+
+
 def _table_lines(cells: list[Cell]) -> Iterator[str]:
-    if cells:
-        agreeing = sum(cell.agrees for cell in cells)
+    compared = [cell for cell in cells if cell.agrees is not None]
+    if compared:
+        agreeing = sum(cell.agrees is True for cell in compared)
         yield ""
-        yield f"t-tests: {agreeing} of {len(cells)} cells agree with the paper's table within chance,"
+        yield f"t-tests: {agreeing} of {len(compared)} cells agree with the paper's table within chance,"
         yield f"allowing a right program a miss anywhere in the table with probability {FALSE_ALARM:g}."
-        for cell in cells:
+        for cell in compared:
             if not cell.agrees:
                 at_least = "above " if cell.p_paper == "0" else ""
                 yield (

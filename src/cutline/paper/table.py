@@ -13,7 +13,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cutline.paper.setups import COMPETITORS, OURS, RUNS
+from cutline.paper.setups import BEYOND, COMPETITORS, OURS, RUNS
+from cutline.policies import Policy
 from cutline.simulation.curves import RegretCurves
 from cutline.simulation.statistics import normal_deviate
 
@@ -38,7 +39,8 @@ class Cell:
     """One comparison of LSA with a policy: what the paper got, what we got, and whether the two agree.
 
     ``p_paper`` and ``p_ours`` are texts, since a float cannot hold them all. ``z_paper`` is |z| of the paper's 5,000
-    runs (its lower bound where p is 0), ``z_ours`` is |z| of ours.
+    runs (its lower bound where p is 0), ``z_ours`` is |z| of ours. All that is the paper's, and whether it agrees, is
+    None for a policy that the paper does not have.
     """
 
     setup: int
@@ -46,24 +48,27 @@ class Cell:
     policy: str
     regret_lsa: float
     regret: float
-    p_paper: str
+    p_paper: str | None
     p_ours: str
-    z_paper: float
+    z_paper: float | None
     z_ours: float
-    agrees: bool
+    agrees: bool | None
 
 
 def table(curves: Mapping[int, RegretCurves], false_alarm: float = FALSE_ALARM) -> list[Cell]:
     """Compare LSA with every policy at the last budget of Setups 1 to 3, as far as there are curves.
 
+    Policies past the paper come after those of the paper, where the curves have them.
+
     ``curves``: by setup number, with two runs or more and independent streams, as the paper's are.
     ``false_alarm``: probability that any of the 30 cells disagrees by chance alone (Bonferroni).
     """
     return [
-        _cell(number, place, curves[number], false_alarm)
-        for number in PAPER_P_VALUES
+        _cell(number, policy, p_paper, curves[number], false_alarm)
+        for number, p_values in PAPER_P_VALUES.items()
         if number in curves
-        for place in range(len(COMPETITORS))
+        for policy, p_paper in [*zip(COMPETITORS, p_values, strict=True), *((policy, None) for policy in BEYOND)]
+        if str(policy) in curves[number].policies
     ]
 
 
@@ -100,10 +105,13 @@ def to_markdown(cells: list[Cell], runs: int) -> str:
         "|---|---:|---|---:|---:|---:|---:|---:|---:|---|",
     ]
     for cell in cells:
-        z_paper = f"> {cell.z_paper:g}" if _is_zero(cell.p_paper) else f"{cell.z_paper:.2f}"
+        p_paper, z_paper, verdict = "-", "-", "-"
+        if cell.p_paper is not None and cell.z_paper is not None:
+            p_paper, verdict = cell.p_paper, "yes" if cell.agrees else "no"
+            z_paper = f"> {cell.z_paper:g}" if _is_zero(cell.p_paper) else f"{cell.z_paper:.2f}"
         lines.append(
             f"| {cell.setup} | {cell.budget:,} | {cell.policy} | {cell.regret:.4f} | {cell.regret_lsa:.4f} "
-            f"| {cell.p_paper} | {cell.p_ours} | {z_paper} | {cell.z_ours:.2f} | {'yes' if cell.agrees else 'no'} |"
+            f"| {p_paper} | {cell.p_ours} | {z_paper} | {cell.z_ours:.2f} | {verdict} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -123,19 +131,21 @@ def _is_zero(p: str) -> bool:
     return p == "0"
 
 
-def _cell(number: int, place: int, curves: RegretCurves, false_alarm: float) -> Cell:
-    policy, p_paper = str(COMPETITORS[place]), PAPER_P_VALUES[number][place]
+def _cell(number: int, policy: Policy, p_paper: str | None, curves: RegretCurves, false_alarm: float) -> Cell:
     found = curves.compare(OURS, policy)
-    z_paper = Z_OF_ZERO if _is_zero(p_paper) else normal_deviate(math.log(float(p_paper)))
+    z_paper, alike = None, None
+    if p_paper is not None:
+        z_paper = Z_OF_ZERO if _is_zero(p_paper) else normal_deviate(math.log(float(p_paper)))
+        alike = agrees(abs(found.z), z_paper, _is_zero(p_paper), curves.runs, false_alarm)
     return Cell(
         setup=number,
         budget=int(curves.budgets[-1]),
-        policy=policy,
+        policy=str(policy),
         regret_lsa=float(curves.mean[curves.row(OURS), -1]),
         regret=float(curves.mean[curves.row(policy), -1]),
         p_paper=p_paper,
         p_ours=p_text(found.log10_p),
         z_paper=z_paper,
         z_ours=abs(found.z),
-        agrees=agrees(abs(found.z), z_paper, _is_zero(p_paper), curves.runs, false_alarm),
+        agrees=alike,
     )

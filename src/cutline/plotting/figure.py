@@ -25,7 +25,7 @@ STANDARD_ERRORS = 1.96
 _DEFAULT = str(LSA())
 _GREYS = ("#4d4d4d", "#8c8c8c")
 # Okabe and Ito's colours that people with any colour vision tell apart; their yellow is too pale for a line.
-_HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#882255")
 _MARKERS = ("s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h", "d")
 _DASHES = ((0, (5, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)), (0, (1, 1)))
 
