@@ -148,9 +148,10 @@ def test_a_server_that_does_not_answer_is_an_error_in_one_line() -> None:
 
 
 def test_no_server_is_waited_for_without_end() -> None:
-    """Unless the url says how long, it is ten seconds to connect, and a minute for what was sent to arrive."""
+    """Unless the url says how long, it is ten seconds to connect, and then a minute for a sign of life."""
     url = "postgresql://somebody@host/nothing"
-    waits = {"connect_timeout": 10, "tcp_user_timeout": 60_000, "keepalives_idle": 30}
+    keepalives = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+    waits = {"connect_timeout": 10, "tcp_user_timeout": 60_000, **keepalives}
     assert waits.items() <= connect_arguments(url).items()
     assert connect_arguments(f"{url}?connect_timeout=77")["connect_timeout"] == "77"
 

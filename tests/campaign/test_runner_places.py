@@ -5,11 +5,12 @@ import os
 import signal
 import threading
 import time
+from typing import Any
 
 import pytest
 
-from cutline.campaign import Campaign, Command, Pull
-from cutline.errors import MeasurementError
+from cutline.campaign import Campaign, Command, Pull, run
+from cutline.errors import MeasurementError, StoreError
 
 
 def made(budget: int) -> Campaign:
@@ -80,3 +81,36 @@ def test_stopping_ends_running_commands_and_those_about_to_start() -> None:
     assert time.monotonic() - began < 10
     assert (campaign.status().spent, campaign.status().in_flight) == (0, 0)
     assert command._processes._running == set()
+
+
+class DatabaseThatFails:
+    """A campaign of three pulls whose database takes none of them back."""
+
+    def __init__(self) -> None:
+        self._campaign = made(3)
+        self.failed: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._campaign, name)
+
+    def abandon(self, pull: Pull) -> None:
+        self.failed.append(pull.arm)
+        raise StoreError("x.db: disk I/O error")
+
+
+def test_what_ends_a_run_is_raised_though_the_database_takes_nothing_back() -> None:
+    campaign = DatabaseThatFails()
+    release = threading.Event()
+
+    def measure(pull: Pull) -> int:
+        if pull.arm == "b":
+            raise ValueError("no such file")
+        release.wait()
+        return 1
+
+    try:
+        with pytest.raises(MeasurementError, match="arm 'b': ValueError: no such file"):
+            run(campaign, measure, jobs=3)
+    finally:
+        release.set()
+    assert len(campaign.failed) == 1

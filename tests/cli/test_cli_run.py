@@ -18,6 +18,8 @@ import pytest
 
 from cutline.campaign import Campaign
 from cutline.campaign.running import first_failures
+from cutline.cli import _watching
+from cutline.errors import StoreError
 from surroundings import PATIENCE
 
 Run = Callable[..., Any]
@@ -195,6 +197,31 @@ def test_a_typo_behind_another_command_stops_the_run_before_the_budget_is_spent(
         assert (campaign.status().spent, campaign.status().in_flight) == (0, 0)
     right = cutline(*arguments(*given, "--fail-exits", "127", command=("sh", "-c", "exit 127", "{arm}")))
     assert (right.status, "3 below, 0 above" in right.err) == (0, True)
+
+
+def test_a_database_that_is_removed_meanwhile_ends_the_run_in_one_line(cutline: Run) -> None:
+    command = ("sh", "-c", "rm -f x.db x.db-wal x.db-shm", "{arm}")
+    done = cutline(*arguments("--db", "x.db", "--jobs", "2", command=command))
+    assert (done.status, done.out) == (2, "")
+    last = done.err.splitlines()[-1]
+    assert last == "cutline: x.db: the file was removed or replaced while it was in use; begin anew"
+    assert os.listdir() == ["arms.txt"]
+
+
+def test_what_ended_a_run_is_said_though_the_database_does_not_answer_any_more(
+    cutline: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = iter(["spent 0"])
+
+    def progress(status: object) -> str:
+        for line in said:
+            return line
+        raise StoreError("x.db: disk I/O error")
+
+    monkeypatch.setattr(_watching, "progress_line", progress)
+    done = cutline(*arguments(command=("sh", "-c", "kill -s KILL $$", "{arm}")))
+    assert (done.status, done.out) == (2, "")
+    assert re.fullmatch(r"cutline: arm '[abc]': killed by signal 9 \(SIGKILL\)", done.err.splitlines()[-1])
 
 
 def test_arms_that_all_fail_at_once_are_remarked_upon_in_one_line(

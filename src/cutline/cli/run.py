@@ -1,5 +1,6 @@
 """cutline run: a campaign whose measurement is a command."""
 
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -8,6 +9,7 @@ from cutline.cli._campaigns import settings, settings_options, show_decisions
 from cutline.cli._options import numbers, rows_format_option
 from cutline.cli._streams import say
 from cutline.cli._tables import counted
+from cutline.errors import CutlineError
 from cutline.text import shown
 
 
@@ -112,7 +114,8 @@ def command(  # noqa: PLR0913 - one parameter an option
                 report = run(campaign, measure, jobs, on_crash=on_crash, lease=lease, watch=watch)
         except BaseException:
             again = "the same command goes on from here" if db else "it is gone, for want of --db"
-            say(f"{progress_line(campaign.status())}; {again}")
+            with suppress(CutlineError):  # it was ended by something else, which is what counts
+                say(f"{progress_line(campaign.status())}; {again}")
             raise
         status, decisions = campaign.status(), campaign.decisions()
     decisions.sort(key=lambda item: (item.above is None, item.above or False, item.mean or 0.0))

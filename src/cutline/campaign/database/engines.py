@@ -19,8 +19,14 @@ from cutline.passwords import hide_passwords
 PAUSE = 5.0
 """Seconds after which a connection to PostgreSQL is tried before it is used again."""
 
-_CONNECT = {"connect_timeout": 10, "tcp_user_timeout": 60_000, "keepalives_idle": 30}
-"""Seconds to wait for a server; milliseconds for what is sent to arrive; seconds of silence until it is looked for."""
+_CONNECT = {
+    "connect_timeout": 10,  # seconds
+    "tcp_user_timeout": 60_000,  # milliseconds until what was sent must have arrived
+    "keepalives_idle": 30,  # seconds without a word until it is asked whether the server is still there
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+}
+"""How long a server is waited for that does not answer, unless the url says it."""
 
 _CAN_HOLD_ALL = ("UTF8", "SQL_ASCII", None)
 """Encodings of PostgreSQL that keep any text; SQL_ASCII keeps the bytes that it is given, which are always UTF-8."""

@@ -20,7 +20,7 @@ from cutline.campaign.running.command import Command
 from cutline.campaign.running.processes import GRACE
 from cutline.campaign.running.signals import first_signal_calls
 from cutline.checks import check_positive, check_whole
-from cutline.errors import ConflictError, InvalidInputError, MeasurementError
+from cutline.errors import ConflictError, InvalidInputError, MeasurementError, StoreError
 
 Measure: TypeAlias = Callable[[Pull], float]
 """Measures ``pull.arm`` once and returns the reward: a number in [0, 1] or a boolean."""
@@ -260,12 +260,13 @@ class _Run:
                 self._campaign.extend(pull, self._lease)
 
     def _give_back(self) -> None:
-        """Stop what is running and abandon its pulls."""
+        """Stop what is running and abandon its pulls; if the database fails, their leases will end all the same."""
         if isinstance(self._measure, Command):
             self._stop_commands(self._measure)
-        for pull in self._running.values():
-            with suppress(ConflictError):
-                self._campaign.abandon(pull)
+        with suppress(StoreError):
+            for pull in self._running.values():
+                with suppress(ConflictError):
+                    self._campaign.abandon(pull)
 
     def _stop_commands(self, command: Command) -> None:
         """End the commands; those about to start, too, hence the repetition."""
