@@ -173,6 +173,8 @@ class Store:
                     if pipelined and not database.is_sqlite:
                         connection.connection.cursor().execute("COMMIT")  # still in the pipeline: one wait less
             except (DBAPIError, self._driver_error) as error:
+                if _was_interrupted(error):
+                    raise KeyboardInterrupt from None
                 if getattr(getattr(error, "orig", error), "sqlstate", None) == _DEADLOCK:
                     raise BusyError from error
                 raise database.explain(error) from None  # what the driver says may hold a password
@@ -194,6 +196,13 @@ class Store:
         file = self._database.file
         if file is not None and not file.is_the_same():
             raise StoreError(f"{self.label}: the file was removed or replaced while it was in use; begin anew")
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Tell whether an error came up while a transaction was being rolled back because of Ctrl-C."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _load_migrations() -> ModuleType:
