@@ -34,6 +34,16 @@ def test_the_list_of_commands_shows_a_whole_sentence_of_each_on_a_terminal_of_80
     assert [line for line in listed if not line[1].endswith(".") or line[1].endswith("...")] == []
 
 
+@pytest.mark.parametrize("words", GROUPS)
+def test_a_command_that_there_is_not_is_answered_with_those_that_there_are(words: str) -> None:
+    result = CliRunner().invoke(cutline, [*words.split(), "simulat"], standalone_mode=False)
+    assert isinstance(result.exception, click.UsageError)
+    group = COMMANDS[words]
+    assert isinstance(group, click.Group)
+    names = ", ".join(group.list_commands(click.Context(group)))
+    assert result.exception.message == f"No such command 'simulat'; there are {names}"
+
+
 @pytest.mark.parametrize("words", [words for words in COMMANDS if words not in GROUPS])
 def test_a_command_has_an_example_that_begins_with_its_name(words: str) -> None:
     text = COMMANDS[words].help or ""

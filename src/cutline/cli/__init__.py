@@ -15,12 +15,13 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from cutline import __version__
+from cutline.cli._groups import Group
 from cutline.cli._streams import say, write_utf8
 from cutline.errors import CutlineError
 from cutline.passwords import hide_passwords
 
 
-class _Commands(click.Group):
+class _Commands(Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(self._modules())
 

@@ -14,6 +14,7 @@ from cutline.cli._campaigns import (
     settings_options,
     show_decisions,
 )
+from cutline.cli._groups import Group
 from cutline.cli._options import rows_format_option
 from cutline.cli._streams import say
 from cutline.cli._tables import as_json, counted, format_option, number, table
@@ -29,7 +30,7 @@ _AT_ONCE = 0.001
 """Seconds until a lease ends that nobody can use."""
 
 
-@click.group(name="campaign")
+@click.group(name="campaign", cls=Group)
 def command() -> None:
     """Create campaigns, ask, tell, and see what is decided."""
 
