@@ -193,7 +193,7 @@ def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) 
     began = time.monotonic()
     with pytest.raises(MeasurementError, match=r"took longer than 0\.5 s"):
         Command(python(program), timeout=0.5)(pull("a"))
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     assert alive.exists()
     time.sleep(0.1)
     size = alive.stat().st_size

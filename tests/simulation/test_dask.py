@@ -174,7 +174,7 @@ def refusal(address: str) -> str:
     started = time.monotonic()
     with pytest.raises(InvalidInputError) as refused, cluster(address):
         pass
-    assert time.monotonic() - started < 10.0
+    assert time.monotonic() - started < 25.0  # where Dask itself would wait 30 seconds
     return str(refused.value)
 
 
