@@ -12,6 +12,7 @@ from typing import Any
 
 from cutline.campaign.checks import check_reward
 from cutline.campaign.settings import Settings
+from cutline.errors import InvalidInputError
 from cutline.problem import is_above
 
 UNIT = 10**9
@@ -47,6 +48,7 @@ class Arithmetic:
 
         policy = settings.policy
         self.threshold = settings.threshold
+        self._policy = policy
         self._policy_index = policy.index
         self._parameters = policy.parameters()
         self._first = policy.pulls_each_arm_first
@@ -78,7 +80,14 @@ class Arithmetic:
             reward = total * expected / (pulls * UNIT)
         else:
             reward = self._above * in_flight / self._below
-        value = self._policy_index(float(expected), reward, self.threshold, *self._parameters)
+        try:
+            value = float(self._policy_index(float(expected), reward, self.threshold, *self._parameters))
+        except Exception as error:  # a policy from elsewhere may raise anything
+            what = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise InvalidInputError(
+                f"the index of policy {self._policy} must be a number for every record; with {expected} pulls, total "
+                f"{reward:.9g} and threshold {self.threshold} it fails with {what}"
+            ) from error
         # CLOSED is not for a policy to say, and no database keeps NaN, which overflow makes of extreme parameters
         return min(value, sys.float_info.max) if value == value else sys.float_info.max
 
