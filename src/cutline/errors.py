@@ -16,7 +16,7 @@ class NotFoundError(CutlineError, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
-class OutOfMemoryError(CutlineError, MemoryError):
+class OutOfMemoryError(MemoryError, CutlineError):
     """Work that needs more memory than there is."""
 
 

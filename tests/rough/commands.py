@@ -16,6 +16,7 @@ Given = Mapping[str, str | tuple[str, ...] | bool]
 """What the parameters of a command are given, by their names in the code."""
 
 GOOD: dict[str, Given] = {
+    "campaign abandon": {"db": "x.db", "pull": ("{pull}",)},
     "campaign ask": {"db": "x.db"},
     "campaign create": {"db": "new.db", "arms_file": "arms.txt", "threshold": "0.5", "budget": "20"},
     "campaign decisions": {"db": "x.db"},
@@ -45,7 +46,7 @@ def filled(good: Given, pull: str) -> dict[str, str | tuple[str, ...] | bool]:
 ENDED_WELL = {"campaign ask": {0, 3, 4}, "run": {0, 1}}
 """The exit statuses of calls that did what they were asked, where it is not 0 alone."""
 
-SAYS_NOTHING = {"campaign create", "campaign delete", "campaign tell", "import", "paper"}
+SAYS_NOTHING = {"campaign abandon", "campaign create", "campaign delete", "campaign tell", "import", "paper"}
 """The commands that write nothing to standard output."""
 
 
