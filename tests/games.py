@@ -11,6 +11,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import strategies as st
@@ -24,14 +25,14 @@ from cutline.simulation.chunks import Chunk, ChunkResult, play_on
 from cutline.simulation.skipping import waterline, wide
 
 
-def from_python(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A building block of kernels, for a test to call."""
+def from_python(function: Callable[..., Any], kept: bool = True) -> Callable[..., Any]:
+    """A building block of kernels, for a test to call; ``kept`` in the cache, which knows functions of files only."""
 
-    @kernel
     def call(*arguments: Any) -> Any:
         return function(*arguments)
 
-    return call
+    compiled: Callable[..., Any] = kernel(call) if kept else numba.njit(call)
+    return compiled
 
 
 @dataclass(frozen=True)
