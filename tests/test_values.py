@@ -72,7 +72,7 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     TaskTotals: lambda: TaskTotals("pear", 2, 3, 5),
     **{policy: policy for policy in available()},
     **{
-        error: lambda error=error: error("what", "and why")  # type: ignore[misc]
+        error: lambda error=error: error("what", "and why")  # type: ignore[misc]  # mypy has no default of a lambda
         for error in vars(errors).values()
         if inspect.isclass(error)
     },
