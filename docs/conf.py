@@ -20,8 +20,8 @@ class _NDArray(Generic[T]):
 
 
 _NDArray.__name__ = _NDArray.__qualname__ = "NDArray"
-numpy.typing.NDArray = _NDArray  # type: ignore[misc, assignment]  # see _NDArray
-numpy.typing.ArrayLike = NewType("ArrayLike", object)  # type: ignore[misc]  # likewise
+setattr(numpy.typing, "NDArray", _NDArray)  # noqa: B010  # no type checker would have it assigned
+setattr(numpy.typing, "ArrayLike", NewType("ArrayLike", object))  # noqa: B010  # likewise
 
 project = "Cutline"
 author = "The Cutline developers"

@@ -22,13 +22,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import betainc, log_ndtr, ndtr
 
+from cutline.compiled import kernel
 from cutline.policies.free_boundary import KNOTS, STEP, log_cost
 from cutline.policies.lai import lai_index
 
@@ -112,7 +112,7 @@ class IntegralEquation:
         return math.exp(-t) * 2.0 * PHI_0**2 * most * float(np.sum(self._w * density))
 
 
-@numba.njit
+@kernel
 def saved(beta: float, known: Floats, known_beta: float, dt: float, t: float, u: Floats, space: Floats) -> float:
     """Solve for u on the grid of x with this beta; return how far it is from meeting 0 with a slope of 0, scaled."""
     n = u.size - 1
@@ -139,7 +139,7 @@ def saved(beta: float, known: Floats, known_beta: float, dt: float, t: float, u:
     return float((u[n - 1] - h * h * (0.5 * second - h / 6.0 * third)) / (h * h * second))
 
 
-@numba.njit
+@kernel
 def differences(n: int, dt: float, every: int, count: int) -> Floats:
     """Method 2 with n steps in x: the boundary after each ``every`` steps down from FIRST, shape (count,)."""
     last, before = PHI_0 / 2.0 * math.exp(-FIRST), PHI_0 / 2.0 * math.exp(-FIRST - dt)
@@ -172,11 +172,12 @@ def by_differences() -> tuple[Floats, Floats]:
     coarse, middle, fine = (
         differences(n, WIDTH / every, every, count) for n, every in ((400, 50), (800, 100), (1600, 200))
     )
-    once = middle + (middle - coarse) / 3.0, fine + (fine - middle) / 3.0
-    return FIRST - WIDTH * np.arange(1, count + 1), once[1] + (once[1] - once[0]) / 15.0
+    first: Floats = middle + (middle - coarse) / 3.0
+    second: Floats = fine + (fine - middle) / 3.0
+    return FIRST - WIDTH * np.arange(1, count + 1, dtype=np.float64), second + (second - first) / 15.0
 
 
-@numba.njit
+@kernel
 def gains(cost: float, threshold: float, first_errors: Floats, bounds: Any, most: int, gain: Floats) -> None:
     """Go back from long records to short ones; gain[n, S] is what pulling on saves, for n up to ``most``.
 

@@ -115,8 +115,8 @@ def recorded(folder: Path | None) -> None:
         arms, total = len(labels.tasks), len(labels)
         budgets = np.unique(np.append(np.linspace(arms, total, 101).round(), 2 * arms)).astype(int).tolist()
         found = replay(labels, REPLAYED, threshold=threshold, budgets=budgets, runs=REPLAYS, seed=SEED)
-        needed = list(found.labels_needed(within=0.01).values())
-        shares = [f"{n:,}" if place == 0 else f"{n / needed[0]:.2f}" for place, n in enumerate(needed)]
+        first, *others = (n or math.nan for n in found.labels_needed(within=0.01).values())
+        shares = [f"{first:,}", *(f"{n / first:.2f}" for n in others)]
         errors = [found.against_full.mean[line, found.against_full.column(2 * arms)] for line in range(len(REPLAYED))]
         row(name, f"{threshold:g}", *shares, *(f"{value / arms:.3f}" for value in errors))
 

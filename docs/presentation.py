@@ -129,7 +129,9 @@ class LinkNames(SphinxPostTransform):
             place = (COMMAND_LINE, text.replace(" ", "-")) if text in names else self._place(text.removesuffix("()"))
             inside = isinstance(literal.parent, (nodes.reference, nodes.title))
             if place is not None and not inside and place[0] != self.env.docname:
-                literal.replace_self(make_refnode(self.app.builder, self.env.docname, *place, literal.deepcopy()))
+                page, anchor = place
+                link = make_refnode(self.app.builder, self.env.docname, page, anchor, literal.deepcopy())
+                literal.replace_self(link)
 
     def _place(self, name: str) -> tuple[str, str] | None:
         """Return the page and the anchor of a Python name, None if it has none."""

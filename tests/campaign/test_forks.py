@@ -10,7 +10,10 @@ import pytest
 from cutline.campaign import Campaign
 from ledger import audit
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork"),
+]
 
 
 def run(script: str, *arguments: object) -> list[str]:

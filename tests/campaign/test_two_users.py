@@ -21,6 +21,7 @@ from cutline.campaign import Campaign
 OWNER, OTHER, SHARED_GROUP = 52001, 52002, 52003
 """Numbers of users and of a group; nobody needs to know them."""
 
+pytestmark = pytest.mark.process
 only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be two users")
 
 AS_USER = """

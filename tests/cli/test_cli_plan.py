@@ -42,6 +42,7 @@ def test_means_are_read_from_a_file(cutline: Run, tmp_path: Path) -> None:
     assert done.out == f"{expected()}\n"
 
 
+@pytest.mark.slow
 def test_pilot_results_are_read_from_a_file(cutline: Run, tmp_path: Path) -> None:
     file = tmp_path / "pilot.csv"
     file.write_text("arm,pulls,total\na,10,3\nb,20,11\nc,5,5\n")

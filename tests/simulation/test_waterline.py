@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform, simulate
+from cutline.errors import InvalidInputError
 from cutline.paper.setups import SETUPS
 from cutline.policies import Policy, available, parse
 from cutline.policies.policy import excess
@@ -105,7 +106,9 @@ def test_budgets_one_apart_agree() -> None:
         assert_the_engines_agree(policy, SETUPS[1].problem, list(range(10, 900)), 1)
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name.startswith("Opt-KG") else name for name in POLICIES]
+)
 @given(
     threshold=st.sampled_from([0.5, 0.3, 0.55, 1 / 3, 0.99]),
     seed=st.integers(0, 2**32),
@@ -167,14 +170,33 @@ def test_a_policy_without_a_ceiling_runs_on_the_stepping_engine() -> None:
 @pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_run_split_by_arms_is_the_same_run(name: str, workers: int) -> None:
-    problem = Problem(np.random.default_rng(3).beta(2, 2, 3000), 0.5)
-    chunk = Chunk(problem, parse(name), np.array([30_000, 30_001, 120_000]), 9, 4, 2)
+    problem = Problem(np.random.default_rng(3).beta(2, 2, 1000), 0.5)
+    chunk = Chunk(problem, parse(name), np.array([10_000, 10_001, 40_000]), 9, 4, 2)
     with ThreadPoolExecutor(workers) as pool:
         split = play_wide(chunk, pool, workers)
     whole = play(chunk, "stepping")
     assert np.array_equal(split.errors, whole.errors)
     assert np.array_equal(split.pulls, whole.pulls)
     assert np.array_equal(split.totals, whole.totals)
+
+
+@pytest.mark.compile
+def test_a_policy_that_cannot_be_compiled_is_one_line_where_a_run_is_split_by_arms_too() -> None:
+    weights = {"factor": 1.0}
+
+    class Weighed(LSA):
+        name = "Weighed"
+
+        @staticmethod
+        def index(pulls: float, total: float, threshold: float, alpha: float) -> float:
+            return LSA.index(pulls, total, threshold, alpha) * weights["factor"]
+
+    chunk = Chunk(Problem([0.3, 0.7], 0.5), Weighed(), np.array([10]), 9, 4, 1)
+    with (
+        ThreadPoolExecutor(1) as pool,
+        pytest.raises(InvalidInputError, match=r"^Weighed\(1\.35\) cannot be compiled: "),
+    ):
+        play_wide(chunk, pool, 1)
 
 
 def test_simulate_splits_by_arms_where_there_are_more_workers_than_runs() -> None:

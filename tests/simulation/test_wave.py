@@ -139,6 +139,7 @@ def wave_over(
 
 
 @pytest.mark.kernel
+@pytest.mark.compile
 @pytest.mark.parametrize("name", ["LSA", "APT(0.05)", "Opt-KG", "Ratio-Oracle"])
 @pytest.mark.parametrize("arms", [1, 7, 150])
 @pytest.mark.parametrize("threshold", [0.5, 0.3])

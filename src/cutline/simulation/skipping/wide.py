@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import kernel, made_once
+from cutline.compiled import compiling, kernel, made_once
 from cutline.policies.policy import Policy
 from cutline.simulation.chunks import Chunk, ChunkResult, parameter_tables
 from cutline.simulation.records import Record, Records, beginning, count_errors
@@ -141,15 +141,16 @@ def play_wide(chunk: Chunk, pool: Executor, workers: int) -> ChunkResult:
     pulls, totals = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     skipped = 0
     tables = parameter_tables(chunk.policy, chunk.problem, chunk.budgets)
-    for run in range(chunk.runs):
-        for look, budget in enumerate(chunk.budgets):
-            if look < len(tables):
-                game = _Game(chunk, run, tables[look], pool, workers)
-            errors[look, run] = game.play_to(int(budget))
-            pulls[look] += game.pulls
-            totals[look] += game.totals
-            skipped += game.skipped
-            game.skipped = 0
+    with compiling(chunk.policy):
+        for run in range(chunk.runs):
+            for look, budget in enumerate(chunk.budgets):
+                if look < len(tables):
+                    game = _Game(chunk, run, tables[look], pool, workers)
+                errors[look, run] = game.play_to(int(budget))
+                pulls[look] += game.pulls
+                totals[look] += game.totals
+                skipped += game.skipped
+                game.skipped = 0
     return ChunkResult(errors, pulls, totals, skipped)
 
 
