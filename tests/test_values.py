@@ -21,7 +21,7 @@ import cutline
 from cutline import campaign, errors
 from cutline.campaign.files.importing import Imported
 from cutline.campaign.results import Decision, Observation, Pull, Pulls, Reason, Result, Status
-from cutline.campaign.running.runner import RunReport
+from cutline.campaign.running.loop import RunReport
 from cutline.campaign.settings import Settings
 from cutline.planning import Beliefs, Plan
 from cutline.planning.planner import Point
@@ -66,7 +66,7 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     RegretCurves: lambda: CURVES,
     Replay: lambda: Replay("l.csv", ("a", "b"), 4, CURVES, None, 1),
     Result: lambda: Result("pear", 0.5, None, "key", True),
-    RunReport: lambda: RunReport(3, 1, 0, ["plum"], Reason.BUDGET_SPENT),
+    RunReport: lambda: RunReport(3, 1, 0, ["plum"], Reason.BUDGET_SPENT, ["fig"]),
     Settings: lambda: SETTINGS,
     Status: lambda: Status("main", SETTINGS, 2, 3, 1, 6, 0, 0.5, None),
     TaskTotals: lambda: TaskTotals("pear", 2, 3, 5),

@@ -34,3 +34,7 @@ class StoreError(CutlineError):
 
 class MeasurementError(CutlineError):
     """A measurement that broke down and says nothing of the arm: killed, out of time, its answer unreadable."""
+
+
+class MeasurementTimeoutError(MeasurementError, TimeoutError):
+    """A measurement that took longer than it may."""

@@ -192,3 +192,21 @@ class Asking(CampaignTests):
     def test_one_id_is_no_list_of_arms_to_be_passed_over(self, create: Create) -> None:
         with pytest.raises(InvalidInputError, match=r"^without is 'arm 0'; it must be a list of ids$"):
             create().ask(without="arm 0")
+
+    # Distinct arms
+
+    def test_distinct_pulls_are_the_next_arms_in_their_order_and_none_of_them_twice(self, create: Create) -> None:
+        order = asked(create(6, policy="Uniform", seed=3), 6)
+        campaign = create(6, policy="Uniform", seed=3)
+        campaign.tell_many([(pull, 1) for pull in campaign.ask(4)])
+        assert asked(campaign, 5, distinct=True) == [*order[4:], *order[:3]]
+        campaign = create(6, policy="Uniform", seed=3)
+        pulls = campaign.ask(20, distinct=True)
+        assert ([pull.arm for pull in pulls], pulls.reason) == (order, Reason.NOTHING_FOR_WORKER)
+        assert sorted(asked(campaign, 20, distinct=True, without=order[:2])) == sorted(order[2:])  # once more
+
+    def test_distinct_pulls_stay_within_the_budget(self, create: Create) -> None:
+        campaign = create(6, budget=8)
+        assert len(campaign.ask(5, distinct=True)) == 5
+        pulls = campaign.ask(5, distinct=True)
+        assert (len(pulls), pulls.reason) == (3, Reason.ALL_IN_FLIGHT)

@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cutline.campaign.campaign import Campaign, campaigns, delete
     from cutline.campaign.results import Decision, Observation, Pull, Pulls, Reason, Result, Status
+    from cutline.campaign.running.batch_command import BatchCommand
     from cutline.campaign.running.command import Command
-    from cutline.campaign.running.runner import Runnable, RunReport, run
+    from cutline.campaign.running.loop import RunReport
+    from cutline.campaign.running.runner import run, run_batches
+    from cutline.campaign.running.sources import BatchRunnable, Runnable
     from cutline.campaign.settings import Settings
 
 _HOMES = {
+    "BatchCommand": "running.batch_command",
+    "BatchRunnable": "running.sources",
     "Campaign": "campaign",
     "Command": "running.command",
     "Decision": "results",
@@ -19,16 +24,19 @@ _HOMES = {
     "Pulls": "results",
     "Reason": "results",
     "Result": "results",
-    "RunReport": "running.runner",
-    "Runnable": "running.runner",
+    "RunReport": "running.loop",
+    "Runnable": "running.sources",
     "Settings": "settings",
     "Status": "results",
     "campaigns": "campaign",
     "delete": "campaign",
     "run": "running.runner",
+    "run_batches": "running.runner",
 }
 
 __all__ = [
+    "BatchCommand",
+    "BatchRunnable",
     "Campaign",
     "Command",
     "Decision",
@@ -44,6 +52,7 @@ __all__ = [
     "campaigns",
     "delete",
     "run",
+    "run_batches",
 ]
 
 

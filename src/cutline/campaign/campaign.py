@@ -16,7 +16,11 @@ from cutline.errors import ConflictError
 from cutline.policies import Policy
 
 if TYPE_CHECKING:
-    from cutline.campaign.running.runner import Measure, RunOptions, RunReport
+    from cutline.campaign.running.batch_command import BatchCommand
+    from cutline.campaign.running.batch_sizes import BatchSize
+    from cutline.campaign.running.loop import RunReport
+    from cutline.campaign.running.runner import RunOptions
+    from cutline.campaign.running.sources import Measure, MeasureBatch
 
 
 class Campaign:
@@ -107,17 +111,25 @@ class Campaign:
         """What the campaign was created with."""
         return self._identity.settings
 
-    def ask(self, n: int = 1, worker: str | None = None, lease: float = 600.0, without: Collection[str] = ()) -> Pulls:
+    def ask(
+        self,
+        n: int = 1,
+        worker: str | None = None,
+        lease: float = 600.0,
+        without: Collection[str] = (),
+        distinct: bool = False,
+    ) -> Pulls:
         """Lease up to ``n`` pulls for ``lease`` seconds and return them, chosen as by n asks for one.
 
         A tuple, shorter than n if fewer can be had; ``reason`` then says why (see Reason). A pull's arm has the
         smallest index with its pulls in flight counted as if they will repeat the arm's mean (the threshold, while
         it has no rewards). A ``worker`` never gets an arm that it has, has answered or has abandoned, unless the
         campaign repeats workers; without a worker there is no such limit. The arms ``without`` are passed over, as if
-        the worker had them. A lease that has ended gives its place in the budget back. Raises InvalidInputError unless
-        n >= 1 and lease > 0, and for an id alone in ``without``.
+        the worker had them. ``distinct``: no arm twice among the n, for a batch in which each is measured once. A lease
+        that has ended gives its place in the budget back. Raises InvalidInputError unless n >= 1 and lease > 0, and for
+        an id alone in ``without``.
         """
-        return asking.ask(self._store, self._identity, self._clock, n, worker, lease, without)
+        return asking.ask(self._store, self._identity, self._clock, n, worker, lease, without, distinct)
 
     def tell(self, pull: Pull | str, reward: float) -> bool:
         """Record the reward of a pull (or its id): a number in [0, 1] or a boolean. Return whether it is new.
@@ -197,6 +209,18 @@ class Campaign:
         from cutline.campaign.running.runner import run
 
         return run(self, measure, jobs, **options)
+
+    def run_batches(
+        self,
+        measure: "MeasureBatch | BatchCommand",
+        batch: "BatchSize" = "auto",
+        jobs: int = 1,
+        **options: Unpack["RunOptions"],
+    ) -> "RunReport":
+        """Measure many arms at once until the campaign has finished; see ``runner.run_batches``."""
+        from cutline.campaign.running.runner import run_batches
+
+        return run_batches(self, measure, batch, jobs, **options)
 
     def close(self) -> None:
         """Close the connections to the database; a campaign in memory is gone."""

@@ -23,7 +23,7 @@ class Reason(StrEnum):
     ALL_IN_FLIGHT = "all in flight"
     """What is left of the budget or of the arms is leased: something may come back, so ask again."""
     NOTHING_FOR_WORKER = "nothing for this worker"
-    """Arms are open, but this worker has had each of them."""
+    """Arms are open, but this worker has had each of them, or they are in this answer and no arm may be in it twice."""
 
     @property
     def finished(self) -> bool:

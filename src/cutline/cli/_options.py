@@ -38,6 +38,19 @@ def numbers(
     return callback
 
 
+def batch_size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
+    """The callback of an option for the size of batches: a whole number, or auto."""
+    if value is None or value == "auto":
+        return value
+    try:
+        size = int(value)
+    except ValueError:
+        size = 0
+    if size < 1:
+        raise InvalidInputError(f"{param.opts[0]} is {value!r}; it must be a whole number from 1, or auto")
+    return size
+
+
 policies_option = click.option(
     "--policy",
     "policies",

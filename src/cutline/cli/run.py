@@ -1,16 +1,13 @@
 """cutline run: a campaign whose measurement is a command."""
 
-from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import click
 
-from cutline.cli._campaigns import settings, settings_options, show_decisions
-from cutline.cli._options import numbers, rows_format_option
-from cutline.cli._streams import say
-from cutline.cli._tables import counted
-from cutline.errors import CutlineError
-from cutline.text import shown
+from cutline.cli._campaigns import settings, settings_options
+from cutline.cli._options import batch_size, numbers, rows_format_option
+from cutline.errors import InvalidInputError
 
 
 @click.command(name="run", context_settings={"ignore_unknown_options": True})
@@ -26,7 +23,23 @@ from cutline.text import shown
     show_default=True,
     help="What the reward is: 1 for exit status 0 and else 0; or the last line on standard output, a number in [0, 1].",
 )
-@click.option("--timeout", type=float, metavar="SECONDS", help="A command that takes longer has crashed.")
+@click.option(
+    "--batch",
+    callback=batch_size,
+    metavar="N|auto",
+    help="Measure up to N arms with one command, or auto: as many as cost the least by what it has taken so far.",
+)
+@click.option(
+    "--report",
+    type=click.Choice(["junit", "jsonl"]),
+    help='What the command of a batch writes to {report}: JUnit XML, or lines such as {"arm": "a", "reward": 1}.',
+)
+@click.option(
+    "--timeout",
+    type=float,
+    metavar="SECONDS",
+    help="A command that takes longer is ended; that of a batch has so long for each of its arms.",
+)
 @click.option(
     "--crash-exits",
     callback=numbers(int, "a whole number", "2,3"),
@@ -47,6 +60,11 @@ from cutline.text import shown
     help="After a crash: stop; count a reward of 0; or count nothing, and after three leave the arm alone.",
 )
 @click.option(
+    "--on-timeout",
+    type=click.Choice(["stop", "zero", "abandon"]),
+    help="The same after --timeout; default: what --on-crash says.",
+)
+@click.option(
     "--lease",
     type=float,
     default=60.0,
@@ -65,7 +83,10 @@ def command(  # noqa: PLR0913 - one parameter an option
     timeout: float | None,
     crash_exits: list[int] | None,
     fail_exits: list[int] | None,
+    batch: Any,
+    report: Any,
     on_crash: Any,
+    on_timeout: Any,
     lease: float,
     form: str,
     words: tuple[str, ...],
@@ -81,52 +102,42 @@ def command(  # noqa: PLR0913 - one parameter an option
     stopped, after Ctrl-C too; a campaign that is there already needs neither --arms nor --threshold nor --budget. Exit
     status 1: some arms were left alone.
 
+    With --batch one command measures many arms: an argument {arms} stands for their ids, as many arguments, {arms_file}
+    for a file with an id a line, {report} for the file that the command writes what came of them to. An arm that the
+    report does not name has crashed, alone; a batch whose command is killed or leaves no report is measured again in
+    halves, until the arm is found that it dies of.
+
     \b
     Examples:
       cutline run --arms tests.txt --threshold 0.99 --budget 2000 --jobs 8 --db flaky.db -- pytest -q {arm}
       cutline run --arms prompts.txt --threshold 0.8 --budget 500 --db prompts.db --reward stdout \\
           --timeout 60 --on-crash abandon -- ./ask-model.sh {arm}
+      cutline run --arms tests.txt --threshold 0.99 --budget 2000 --db flaky.db --batch auto --report junit \\
+          -- pytest -q --junitxml={report} {arms}
     """
-    from cutline.campaign import Command, run
-    from cutline.campaign.database.address import label
+    from cutline.campaign import BatchCommand, Command, run, run_batches
     from cutline.campaign.files.arms_file import read_arms
     from cutline.campaign.resume import resume
-    from cutline.cli._watching import progress_line, watching
+    from cutline.cli._running import conduct
 
-    measure = Command(
-        words,
-        stdout=reward == "stdout",
-        timeout=timeout,
-        crash_exits=crash_exits or (),
-        fail_exits=fail_exits or (),
-    )
+    crashes, failures = crash_exits or [], fail_exits or []
+    _refuse_what_does_not_go_together(batch, report, reward, failures)
+    how: Any = {"jobs": jobs, "on_crash": on_crash, "on_timeout": on_timeout, "lease": lease}
+    if batch is None:
+        single = Command(words, stdout=reward == "stdout", timeout=timeout, crash_exits=crashes, fail_exits=failures)
+        start = partial(run, measure=single, **how)
+    else:
+        many = BatchCommand(words, report=report, timeout=timeout, crash_exits=crashes)
+        start = partial(run_batches, measure=many, batch=batch, **how)
     arms = None if arms_file is None else read_arms(arms_file)
     campaign, new = resume(db, name, arms, settings(options))
-    with campaign:
-        status = campaign.status()
-        say(
-            f"campaign {status.name!r} in {label(db) if db else 'memory'}{'' if new else ', going on'}: "
-            f"{counted(status.arms, 'arm')}, threshold {status.settings.threshold:g}, {status.settings.policy}; "
-            f"{progress_line(status)}"
-        )
-        try:
-            with watching(campaign) as watch:
-                report = run(campaign, measure, jobs, on_crash=on_crash, lease=lease, watch=watch)
-        except BaseException:
-            again = "the same command goes on from here" if db else "it is gone, for want of --db"
-            with suppress(CutlineError):  # it was ended by something else, which is what counts
-                say(f"{progress_line(campaign.status())}; {again}")
-            raise
-        status, decisions = campaign.status(), campaign.decisions()
-    decisions.sort(key=lambda item: (item.above is None, item.above or False, item.mean or 0.0))
-    show_decisions(decisions, form)
-    below = sum(item.above is False for item in decisions)
-    above = sum(item.above is True for item in decisions)
-    say(f"{report.finished or 'nothing more to measure'}: {progress_line(status)}")
-    say(f"{below:,} below, {above:,} above, {len(decisions) - below - above:,} undecided")
-    if report.late:
-        say(f"{counted(report.late, 'result')} came too late to count: a lease had ended")
-    if report.set_aside:
-        listed = ", ".join(map(shown, report.set_aside[:10])) + (", ..." if len(report.set_aside) > 10 else "")
-        say(f"left alone after three crashes in a row: {listed}")
-    return 0 if report.finished else 1
+    return conduct(db, campaign, new, start, form)
+
+
+def _refuse_what_does_not_go_together(
+    batch: int | str | None, report: str | None, reward: str, failures: list[int]
+) -> None:
+    if (batch is None) != (report is None):
+        raise InvalidInputError("--batch N and --report junit|jsonl go together; give both, or none")
+    if batch is not None and (reward != "exit" or failures):
+        raise InvalidInputError("with --batch the rewards come from the report; leave out --reward and --fail-exits")

@@ -100,6 +100,7 @@ def ask(
     worker: str | None,
     lease: float,
     without: Collection[str] = (),
+    distinct: bool = False,
 ) -> Pulls:
     """Lease up to n pulls; see Campaign.ask."""
     n = check_whole("n", n, 1)
@@ -109,7 +110,7 @@ def ask(
     if isinstance(without, str):
         raise InvalidInputError(f"without is {without!r}; it must be a list of ids")
     return store.write(
-        lambda connection: _ask(connection, campaign, clock, n, worker, seconds, frozenset(without)),
+        lambda connection: _ask(connection, campaign, clock, n, worker, seconds, frozenset(without), distinct),
         pipelined=True,
         safe=False,
     )
@@ -123,9 +124,10 @@ def _ask(
     worker: str | None,
     lease: float,
     without: frozenset[str],
+    distinct: bool,
 ) -> Pulls:
-    only_once = worker is not None and not campaign.settings.repeat_workers
-    queue = _Queue(campaign, min(n, campaign.settings.budget) + len(without), worker if only_once else None)
+    once_a_worker = worker is not None and not campaign.settings.repeat_workers
+    queue = _Queue(campaign, min(n, campaign.settings.budget) + len(without), worker if once_a_worker else None)
     locked = _LOCK_COUNTERS.send(connection, campaign=campaign.id)
     moment = clock.ask(connection)  # once the campaign is locked
     candidates = queue.send(connection)
@@ -147,7 +149,8 @@ def _ask(
         return Pulls((), finished or Reason.ALL_IN_FLIGHT)
     wanted = min(n, room)
     found = queue.receive(connection, candidates, wanted + len(without))
-    chosen, levels = _choose(campaign, [row for row in found if row[_NAME] not in without], wanted, only_once)
+    open_arms = [row for row in found if row[_NAME] not in without]
+    chosen, levels = _choose(campaign, open_arms, wanted, once_a_worker or distinct)
     who, until = campaign.optional_digest(worker), now + lease
     leased = []
     made = []

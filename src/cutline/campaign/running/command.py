@@ -11,29 +11,15 @@ from typing import IO
 
 from cutline.campaign.checks import read_reward
 from cutline.campaign.results import Pull
+from cutline.campaign.running.endings import Endings, last_line
 from cutline.campaign.running.first_failures import FirstFailures
 from cutline.campaign.running.processes import Processes
 from cutline.checks import check_positive
-from cutline.errors import InvalidInputError, MeasurementError
+from cutline.errors import InvalidInputError, MeasurementError, MeasurementTimeoutError
 from cutline.text import quoted, shown
 
 ARM = "{arm}"
 """What stands in a command for the id of the arm."""
-
-COULD_NOT_RUN = frozenset((125, 126, 127))
-"""Exit statuses by which shells, env, nice, timeout and their like say that they could not run a command."""
-
-_DEADLY = {
-    128 + getattr(signal, name): name
-    for name in (
-        *("SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE"),
-        *("SIGKILL", "SIGSEGV", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGXCPU", "SIGXFSZ", "SIGSYS"),
-    )
-}
-"""Exit statuses by which a shell says that a signal has ended a command, and the signal."""
-
-_TAIL = 4096
-"""Bytes at the end of an output that are looked at."""
 
 
 class Command:
@@ -66,17 +52,10 @@ class Command:
             raise InvalidInputError(f"the command has no {ARM}; write it where the id of the arm belongs")
         if ARM not in arguments[0] and which(arguments[0]) is None:
             raise InvalidInputError(f"there is no program {arguments[0]!r} that can be run")
-        for statuses, what in ((crash_exits, "a crash"), (fail_exits, "a failure")):
-            for status in statuses:
-                if not 1 <= status <= 255:
-                    raise InvalidInputError(f"exit status {status} cannot mean {what}; it must be from 1 to 255")
-        for status in set(crash_exits) & set(fail_exits):
-            raise InvalidInputError(f"exit status {status} cannot mean a crash and a failure; give it once")
+        self._endings = Endings(crash_exits, fail_exits)
         self._arguments = tuple(arguments)
         self._stdout = stdout
         self._timeout = None if timeout is None else check_positive("timeout", timeout)
-        self._crash_exits = frozenset(crash_exits)
-        self._fail_exits = frozenset(fail_exits)
         self._processes = Processes()
         self._first = FirstFailures()
 
@@ -92,13 +71,13 @@ class Command:
         with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
             status = self._run(arguments, output if self._stdout else subprocess.DEVNULL, errors)
             seconds = time.monotonic() - began
-            said = "" if status == 0 else _last_line(errors) or (_last_line(output) if self._stdout else "")
+            said = "" if status == 0 else last_line(errors) or (last_line(output) if self._stdout else "")
             said = shown(said, 200)
             crash = self._crash(status)
             if crash is not None:
                 raise MeasurementError(f"{crash}: {said}" if said else crash)
             self._first.note(pull.arm, seconds, status, said)
-            return _printed(_last_line(output)) if self._stdout else float(status == 0)
+            return _printed(last_line(output)) if self._stdout else float(status == 0)
 
     def remark(self) -> str | None:
         """Return, once, what makes the command look wrong as a whole; None if nothing does."""
@@ -112,7 +91,7 @@ class Command:
         try:
             return self._processes.run(arguments, output, errors, self._timeout)
         except TimeoutError:
-            raise MeasurementError(f"took longer than {self._timeout:g} s") from None
+            raise MeasurementTimeoutError(f"took longer than {self._timeout:g} s") from None
         except (OSError, ValueError) as error:
             raise MeasurementError(
                 f"cannot run {os.fsdecode(arguments[0])!r}: {getattr(error, 'strerror', None) or error}"
@@ -120,15 +99,8 @@ class Command:
 
     def _crash(self, status: int) -> str | None:
         """Return what an exit status says if it says nothing of the arm, None if it is a reward."""
-        if status < 0:
-            return f"killed by signal {-status} ({_signal_name(-status)})"
-        if status == 0 or (status in self._fail_exits and not self._stdout):
-            return None
-        if status in _DEADLY and status not in self._crash_exits:
-            return f"exit status {status}, killed by signal {status - 128} ({_DEADLY[status]})"
-        if status in COULD_NOT_RUN and status not in self._crash_exits:
-            return f"exit status {status}, the command could not be run"
-        return f"exit status {status}" if self._stdout or status in self._crash_exits else None
+        crash = self._endings.crash(status)
+        return f"exit status {status}" if crash is None and self._stdout and status != 0 else crash
 
 
 def _printed(line: str) -> float:
@@ -137,17 +109,3 @@ def _printed(line: str) -> float:
     except InvalidInputError:
         what = f"the last line of its output is {quoted(line)}" if line else "it printed nothing"
         raise MeasurementError(f"{what}; it must be a number in [0, 1]") from None
-
-
-def _last_line(file: IO[bytes]) -> str:
-    """Return the last line of an output that is not blank, "" if there is none."""
-    file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-    lines = file.read().decode(errors="replace").strip().splitlines()
-    return lines[-1].strip() if lines else ""
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unknown"

@@ -5,12 +5,15 @@ import signal
 import subprocess
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, TypeAlias
 
 GRACE = 2.0
 """Seconds that a command has between being asked to end and being killed."""
+
+_LOOK = 0.2
+"""Seconds between two looks whether a command is late."""
 
 Process: TypeAlias = "subprocess.Popen[bytes]"
 
@@ -35,11 +38,20 @@ class Processes:
         self._running: set[Process] = set()
         self._guard: Process | None = None
 
-    def run(self, arguments: Sequence[bytes], output: IO[bytes] | int, errors: IO[bytes], timeout: float | None) -> int:
+    def run(
+        self,
+        arguments: Sequence[bytes],
+        output: IO[bytes] | int,
+        errors: IO[bytes],
+        timeout: float | None = None,
+        *,
+        is_late: Callable[[], bool] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> int:
         """Run a command, without input, and return its exit status, or minus the signal that has ended it.
 
-        Raises OSError or ValueError if it cannot be started, TimeoutError if it takes longer than ``timeout`` seconds
-        and had to be ended.
+        Raises OSError or ValueError if it cannot be started, TimeoutError if it had to be ended: it takes longer than
+        ``timeout`` seconds, or ``is_late``, which is asked several times a second, says so.
         """
         with self._lock:
             if self._guard is None:
@@ -50,11 +62,12 @@ class Processes:
                 stdout=output,
                 stderr=errors,
                 start_new_session=True,  # Ctrl-C is for us: a test that it ended would count as failed
+                env=None if environment is None else {**os.environ, **environment},
             )
             self._running.add(process)
             self._tell_guard(self._guard)
         try:
-            return process.wait(timeout)
+            return process.wait(timeout) if is_late is None else _wait(process, is_late)
         except subprocess.TimeoutExpired:
             self._end(process)
             raise TimeoutError from None
@@ -85,6 +98,15 @@ class Processes:
         groups = " ".join(str(process.pid) for process in self._running)
         with suppress(BrokenPipeError):  # somebody has ended the guard: the commands can be run all the same
             os.write(guard.stdin.fileno(), f"{groups}\n".encode())
+
+
+def _wait(process: Process, is_late: Callable[[], bool]) -> int:
+    while True:
+        try:
+            return process.wait(_LOOK)
+        except subprocess.TimeoutExpired:
+            if is_late():
+                raise
 
 
 def _start_guard(owner: Processes) -> Process:

@@ -1,0 +1,67 @@
+"""How a command has ended: what its exit status says, and the last line that it wrote."""
+
+import os
+import signal
+from collections.abc import Collection
+from typing import IO
+
+from cutline.errors import InvalidInputError
+
+COULD_NOT_RUN = frozenset((125, 126, 127))
+"""Exit statuses by which shells, env, nice, timeout and their like say that they could not run a command."""
+
+_DEADLY = {
+    128 + getattr(signal, name): name
+    for name in (
+        *("SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE"),
+        *("SIGKILL", "SIGSEGV", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGXCPU", "SIGXFSZ", "SIGSYS"),
+    )
+}
+"""Exit statuses by which a shell says that a signal has ended a command, and the signal."""
+
+_TAIL = 4096
+"""Bytes at the end of an output that are looked at."""
+
+
+class Endings:
+    """Tells the exit statuses that say nothing of an arm from those that are a result."""
+
+    def __init__(self, crash_exits: Collection[int] = (), fail_exits: Collection[int] = ()) -> None:
+        """``crash_exits`` say nothing of the arm; ``fail_exits`` do, though they usually would not.
+
+        Raises InvalidInputError for one that is out of range or in both.
+        """
+        for statuses, what in ((crash_exits, "a crash"), (fail_exits, "a failure")):
+            for status in statuses:
+                if not 1 <= status <= 255:
+                    raise InvalidInputError(f"exit status {status} cannot mean {what}; it must be from 1 to 255")
+        for status in set(crash_exits) & set(fail_exits):
+            raise InvalidInputError(f"exit status {status} cannot mean a crash and a failure; give it once")
+        self._crash_exits = frozenset(crash_exits)
+        self._fail_exits = frozenset(fail_exits)
+
+    def crash(self, status: int) -> str | None:
+        """Return what an exit status (minus the signal, if one has ended the command) says if it is a crash."""
+        if status < 0:
+            return f"killed by signal {-status} ({_signal_name(-status)})"
+        if status == 0 or status in self._fail_exits:
+            return None
+        if status in self._crash_exits:
+            return f"exit status {status}"
+        if status in _DEADLY:
+            return f"exit status {status}, killed by signal {status - 128} ({_DEADLY[status]})"
+        return f"exit status {status}, the command could not be run" if status in COULD_NOT_RUN else None
+
+
+def last_line(file: IO[bytes]) -> str:
+    """Return the last line of an output that is not blank, "" if there is none."""
+    file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+    lines = file.read().decode(errors="replace").strip().splitlines()
+    return lines[-1].strip() if lines else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"

@@ -1,0 +1,47 @@
+"""What came of measuring arms: rewards, and what went wrong with whom."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from cutline.campaign.results import Pull
+
+OnTrouble: TypeAlias = Literal["stop", "zero", "abandon"]
+"""What a trouble means: the end of the run, a reward of 0, or nothing, its pull being given back."""
+
+Kind: TypeAlias = Literal["crash", "timeout", "missing", "error"]
+"""The measurement broke down, took too long, is not in the report, or says itself that it could not be made."""
+
+Handling: TypeAlias = Mapping[Kind, OnTrouble]
+"""What is done about each kind of trouble."""
+
+
+class Trouble(NamedTuple):
+    """Why there is no reward: in what way, in words, and the exception that said so."""
+
+    kind: Kind
+    text: str
+    cause: Exception | None = None
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What came of a batch of distinct arms, by their ids.
+
+    ``rewards`` of the arms that were measured; ``troubles`` of those that could not be; ``skipped``: those that are not
+    to be measured, with the reason. If the batch has died before its end, ``death`` says how, and ``suspects`` are the
+    arms of which one may be the cause: a single one is, several are measured again in halves. Arms that are named
+    nowhere were not reached: their pulls are given back.
+    """
+
+    rewards: Mapping[str, float] = field(default_factory=dict)
+    troubles: Mapping[str, Trouble] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    death: Trouble | None = None
+    suspects: Sequence[str] = ()
+
+
+def halves(batch: Sequence[Pull]) -> list[Sequence[Pull]]:
+    """Return the two halves of a batch of at least two, the larger one first."""
+    middle = (len(batch) + 1) // 2
+    return [batch[:middle], batch[middle:]]

@@ -1,0 +1,55 @@
+"""What the commands that measure share: they say where the campaign stands, run it, and show the decisions."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from cutline.cli._campaigns import show_decisions
+from cutline.cli._streams import say
+from cutline.cli._tables import counted
+from cutline.cli._watching import progress_line, watching
+from cutline.errors import CutlineError
+from cutline.text import shown
+
+if TYPE_CHECKING:
+    from cutline.campaign import Campaign, RunReport
+
+
+def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..., RunReport]", form: str) -> int:
+    """Run a campaign by ``start``, which is given it and ``watch``; show the decisions and return the exit status."""
+    from cutline.campaign.database.address import label
+
+    with campaign:
+        status = campaign.status()
+        say(
+            f"campaign {status.name!r} in {label(db) if db else 'memory'}{'' if new else ', going on'}: "
+            f"{counted(status.arms, 'arm')}, threshold {status.settings.threshold:g}, {status.settings.policy}; "
+            f"{progress_line(status)}"
+        )
+        try:
+            with watching(campaign) as watch:
+                report = start(campaign, watch=watch)
+        except BaseException:
+            again = "the same command goes on from here" if db else "it is gone, for want of --db"
+            with suppress(CutlineError):  # it was ended by something else, which is what counts
+                say(f"{progress_line(campaign.status())}; {again}")
+            raise
+        status, decisions = campaign.status(), campaign.decisions()
+    decisions.sort(key=lambda item: (item.above is None, item.above or False, item.mean or 0.0))
+    show_decisions(decisions, form)
+    below = sum(item.above is False for item in decisions)
+    above = sum(item.above is True for item in decisions)
+    ended = "time is up" if report.time_is_up else report.finished or "nothing more to measure"
+    say(f"{ended}: {progress_line(status)}")
+    say(f"{below:,} below, {above:,} above, {len(decisions) - below - above:,} undecided")
+    if report.late:
+        say(f"{counted(report.late, 'result')} came too late to count: a lease had ended")
+    if report.skipped:
+        say(f"skipped: {_listed(report.skipped)}")
+    if report.set_aside:
+        say(f"left alone after three crashes in a row: {_listed(report.set_aside)}")
+    return 0 if report.finished or report.time_is_up else 1
+
+
+def _listed(arms: list[str]) -> str:
+    return ", ".join(map(shown, arms[:10])) + (", ..." if len(arms) > 10 else "")
