@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from cutline.cluster import cluster, threads_of
+from cutline.cluster import cluster
 from cutline.paper.setups import OURS, SETUPS
 from cutline.problem import Problem
 from cutline.simulation.chunks import Chunk
 from cutline.simulation.engines import play
 from cutline.simulation.simulate import simulate
 from cutline.simulation.skipping.wide import play_wide
+from cutline.simulation.workers import threads_of
 
 
 class Weighing(Executor):

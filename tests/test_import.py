@@ -31,14 +31,60 @@ def test_importing_cutline_imports_no_other_package_and_not_even_numpy(at_start:
 
 
 @pytest.mark.process
+def test_naming_a_policy_of_the_papers_formula_imports_not_even_numpy(at_start: set[str]) -> None:
+    assert packages_after("from cutline import parse; str(parse('LSA'))") - at_start == {"cutline"}
+
+
+@pytest.mark.process
 def test_naming_policies_and_problems_imports_numpy_and_no_compiler(at_start: set[str]) -> None:
-    program = "from cutline import Problem, parse; parse('LSA'); Problem([0.2, 0.7]).hardness"
+    program = "from cutline import Problem, parse; parse('Gap-Oracle'); Problem([0.2, 0.7]).hardness"
     assert packages_after(program) - at_start == {"cutline", "numpy"}
 
 
 @pytest.mark.process
 def test_the_check_would_notice_the_compiler() -> None:
     assert {"numba", "llvmlite"} <= packages_after("from cutline import simulate")
+
+
+def modules_after(arguments: list[str], where: Path) -> set[str]:
+    """The modules that Python has loaded at the end of a command of the command line, which must succeed."""
+    code = (
+        "import atexit, os, sys\n"
+        "from cutline.__main__ import main\n"
+        "atexit.register(lambda: print(*sys.modules, file=open('modules.txt', 'w')))\n"
+        f"sys.argv = ['cutline', *{arguments!r}]\n"
+        "main()\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=where)
+    return set((where / "modules.txt").read_text(encoding="utf-8").split())
+
+
+@pytest.mark.process
+def test_help_loads_the_command_line_and_nothing_else(tmp_path: Path, at_start: set[str]) -> None:
+    loaded = {name.partition(".")[0] for name in modules_after(["--help"], tmp_path)} - at_start
+    assert loaded - sys.stdlib_module_names - {"__main__"} == {"click", "cutline"}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("command", ["ask", "status"])
+def test_a_campaign_loads_neither_arrays_nor_migrations_nor_the_dialect_of_another_database(
+    command: str, tmp_path: Path
+) -> None:
+    with cutline.Campaign.create(tmp_path / "labels.db", "main", ["a", "b"], 0.5, "LSA", 10):
+        pass
+    loaded = modules_after(["campaign", command, "--db", "labels.db"], tmp_path)
+    assert "sqlalchemy.dialects.sqlite" in loaded
+    heavy = {"alembic", "numpy", "scipy", "numba", "rich", "psutil", "sqlalchemy.dialects.postgresql"}
+    assert not heavy & loaded
+
+
+@pytest.mark.process
+def test_a_first_simulation_loads_what_runs_kernels_and_not_what_compiles_them(tmp_path: Path) -> None:
+    simulation = ["simulate", "--means", "0.2,0.7", "--budgets", "10", "--runs", "2", "--policy", "Uniform"]
+    modules_after(simulation, tmp_path)  # compiles them, where nobody has
+    loaded = modules_after(simulation, tmp_path)
+    assert "numba" in loaded
+    assert not {"scipy.special", "scipy.linalg", "numba.np.arraymath", "rich", "asyncio", "sqlalchemy"} & loaded
 
 
 @pytest.mark.parametrize("name", cutline.__all__)

@@ -87,7 +87,7 @@ def test_a_second_process_loads_what_the_first_compiled_until_the_index_changes(
     assert second["errors"] == first["errors"]
     assert second["fingerprint"] == first["fingerprint"]
 
-    shared = copied / "cutline" / "problem.py"
+    shared = copied / "cutline" / "threshold.py"
     stepping = copied / "cutline" / "simulation" / "stepping.py"
     before = stepping.stat().st_mtime_ns
     text = shared.read_text(encoding="utf-8")

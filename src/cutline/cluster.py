@@ -1,4 +1,4 @@
-"""A Dask cluster as an executor: connecting to one, and how much work an executor does at a time."""
+"""A Dask cluster as an executor."""
 
 import asyncio
 import importlib
@@ -41,14 +41,6 @@ def cluster(address: str) -> Iterator[Executor]:
         finally:
             with suppress(Exception):  # where the scheduler is gone there is nobody to say goodbye to
                 client.close(timeout=_PATIENCE)
-
-
-def threads_of(executor: Executor | int | None, otherwise: int) -> int:
-    """Return how many pieces of work an executor does at a time, ``otherwise`` if it does not tell."""
-    client = getattr(executor, "_client", None)  # of dask.distributed's executor
-    if client is not None:
-        return sum(client.nthreads().values()) or otherwise
-    return int(getattr(executor, "_max_workers", otherwise))
 
 
 def _require_scheduler(address: str, distributed: Any) -> None:

@@ -27,6 +27,7 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
+from cutline.bits import bits_of, float_of
 from cutline.errors import InvalidInputError
 from cutline.kernel_cache import KernelCache, compiled_once
 
@@ -38,6 +39,12 @@ _OPTIONS_OF_BLOCKS = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper"
 _OPTIONS_IN_PLACE = {**_OPTIONS_OF_BLOCKS, "_nrt": False}
 _OPTIONS_INLINED = {**_OPTIONS_IN_PLACE, "forceinline": True}
 _MAKING = threading.RLock()
+
+_IN_KERNELS: dict[Callable[..., Any], Callable[..., Any]] = {
+    bits_of: lambda x: np.float64(x).view(np.int64),
+    float_of: lambda bits: np.int64(bits).view(np.float64),
+}
+"""What kernels have in the place of plain functions that numba cannot compile."""
 
 
 def made_once(factory: F) -> F:
@@ -102,6 +109,7 @@ def compile_plain(function: Callable[..., R], inlined: bool = False) -> Callable
 
     ``inlined``: as ``jit_inlined`` does; what it calls is left to the compiler.
     """
+    function = _IN_KERNELS.get(function, function)
     namespace = dict(function.__globals__)
     for name in function.__code__.co_names:
         if isinstance(namespace.get(name), types.FunctionType):

@@ -18,6 +18,7 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime.nrt import rtsys
 
 
 def compiled_once(kernel: Any) -> Callable[[Any], Any]:
@@ -63,6 +64,15 @@ class KernelCache(FunctionCache):
                 lock = held.enter_context(open(f"{self._cache_file._index_path}.lock", "wb"))
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled kernel, or None if there is none.
+
+        Numba's own would first load all that a compiler needs: twice as much code as it takes to run the kernel.
+        """
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]  # as above
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):  # a full disk or a read-only folder costs time, not the result

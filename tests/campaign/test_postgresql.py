@@ -216,10 +216,10 @@ def test_an_ask_that_needs_an_arm_that_somebody_is_telling_waits_for_it(postgres
         (asking._WORKER_QUEUE, r"Index Scan using cutline_pulls_worker .*\(worker_digest = .* \(arm = "),
         (asking._TRY_QUEUE, r"Index Scan using cutline_arms_queue .*\(index_value < 'Infinity'"),
         (asking._ENDED, r"Index Scan (using|on) cutline_pulls_expires .*\(expires <= "),
-        (arms_and_pulls._LOCK_ARMS._statements[32], r"Index Scan (using|on) cutline_arms_pkey .*\(number = ANY"),
-        (arms_and_pulls._LOCK_PULLS._statements[32], r"Index Scan (using|on) cutline_pulls_pkey .*\(number = ANY"),
-        (observing._NAMED._statements[32], r"Index Scan (using|on) cutline_arms_name .*\(name_digest = ANY"),
-        (observing._KEYED._statements[32], r"Index Scan (using|on) cutline_pulls_key .*\(key_digest = ANY"),
+        (arms_and_pulls._LOCK_ARMS._statement(32), r"Index Scan (using|on) cutline_arms_pkey .*\(number = ANY"),
+        (arms_and_pulls._LOCK_PULLS._statement(32), r"Index Scan (using|on) cutline_pulls_pkey .*\(number = ANY"),
+        (observing._NAMED._statement(32), r"Index Scan (using|on) cutline_arms_name .*\(name_digest = ANY"),
+        (observing._KEYED._statement(32), r"Index Scan (using|on) cutline_pulls_key .*\(key_digest = ANY"),
     ],
 )
 def test_no_statement_reads_more_of_a_campaign_than_it_needs(postgresql: str, statement: Prepared, plan: str) -> None:

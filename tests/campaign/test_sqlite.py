@@ -12,7 +12,7 @@ import pytest
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, one
 from cutline.campaign import Campaign, campaigns, delete
-from cutline.campaign.database import arms_and_pulls, counters, engines
+from cutline.campaign.database import arms_and_pulls, counters, engines, prepared
 from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.operations import asking, creation, deciding, observing, telling
 from cutline.errors import InvalidInputError, NotFoundError, StoreError
@@ -206,7 +206,7 @@ PLANS = [
     ("_ALL", Prepared(deciding._ALL), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     ("_RESULTS", Prepared(deciding._RESULTS), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     *(
-        (f"{name} {size}", statement, how)
+        (f"{name} {size}", many._statement(size), how)
         for name, many, how in (
             ("_LOCK_ARMS", arms_and_pulls._LOCK_ARMS, "INTEGER PRIMARY KEY (rowid=?)"),
             ("_TRY_ARMS", arms_and_pulls._TRY_ARMS, "INTEGER PRIMARY KEY (rowid=?)"),
@@ -215,7 +215,7 @@ PLANS = [
             ("_NAMED", observing._NAMED, "COVERING INDEX cutline_arms_name (name_digest=?)"),
             ("_KEYED", observing._KEYED, "INDEX cutline_pulls_key (key_digest=?)"),
         )
-        for size, statement in many._statements.items()
+        for size in prepared._SIZES
     ),
 ]
 

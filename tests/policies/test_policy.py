@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from cutline import APT, LSA, UCBE, OptKG, Problem
 from cutline.policies import Policy
 from cutline.policies.policy import LOG_SLACK, excess, log_above, number, settle
-from cutline.problem import is_above
+from cutline.threshold import is_above
 
 decimals = st.integers(1, 999_999).map(lambda n: Fraction(n, 10**6))
 records = st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))

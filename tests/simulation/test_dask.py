@@ -18,8 +18,9 @@ import pytest
 from distributed import Client, LocalCluster
 
 from cutline import Problem, RegretCurves, simulate
-from cutline.cluster import cluster, threads_of
+from cutline.cluster import cluster
 from cutline.errors import InvalidInputError, MissingDependencyError
+from cutline.simulation.workers import threads_of
 from surroundings import PATIENCE
 
 pytestmark = pytest.mark.process

@@ -13,7 +13,7 @@ from typing import Any
 from cutline.campaign.checks import check_reward
 from cutline.campaign.settings import Settings
 from cutline.errors import InvalidInputError
-from cutline.problem import is_above
+from cutline.threshold import is_above
 
 UNIT = 10**9
 """A reward of 1 in the units in which rewards are kept."""
@@ -44,8 +44,6 @@ class Arithmetic:
     """Index, decision and probability of error of an arm's record under a campaign's settings; totals in billionths."""
 
     def __init__(self, settings: Settings) -> None:
-        from scipy.special import betainc, betaincc  # it takes long to load, and status has no need of it
-
         policy = settings.policy
         self.threshold = settings.threshold
         self._policy = policy
@@ -54,7 +52,6 @@ class Arithmetic:
         self._first = policy.pulls_each_arm_first
         self._most = settings.max_pulls_per_arm or sys.maxsize
         self._prior = settings.prior
-        self._lower_tail, self._upper_tail = betainc, betaincc
         self._above, self._below = Fraction(repr(settings.threshold)).as_integer_ratio()
         # many arms have one record, above all at the beginning
         self.index = lru_cache(_RECORDS)(self._index)
@@ -100,11 +97,13 @@ class Arithmetic:
 
         With b fractional rewards count in parts for and against. Without rewards the likelier side is taken.
         """
+        from scipy.special import betainc, betaincc  # SciPy takes longer to load than an ask, which has no need of it
+
         a = self._prior[0] + total / UNIT
         b = self._prior[1] + (pulls * UNIT - total) / UNIT
         if pulls == 0:
-            return float(min(self._lower_tail(a, b, self.threshold), self._upper_tail(a, b, self.threshold)))
-        tail = self._lower_tail if self.is_above(pulls, total) else self._upper_tail
+            return float(min(betainc(a, b, self.threshold), betaincc(a, b, self.threshold)))
+        tail = betainc if self.is_above(pulls, total) else betaincc
         return float(tail(a, b, self.threshold))
 
     def _doubt(self, pulls: int, total: int) -> int:

@@ -8,7 +8,7 @@ from cutline.campaign.database.address import Url
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, read_identities, read_identity
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations import asking, creation, deciding, observing, telling
+from cutline.campaign.operations import asking, creation, observing, telling
 from cutline.campaign.operations.creation import Arms
 from cutline.campaign.results import Decision, Observation, Pull, Pulls, Result, Status
 from cutline.campaign.settings import Expected, Options, Settings
@@ -194,10 +194,14 @@ class Campaign:
         holds the true mean at all times with probability ``confidence`` at least, for one arm. Raises InvalidInputError
         unless nearest >= 1 and 0 < confidence < 1.
         """
+        from cutline.campaign.operations import deciding  # loads NumPy
+
         return deciding.decisions(self._store, self._identity, nearest, confidence)
 
     def results(self) -> Iterator[Result]:
         """Yield every reward that the campaign holds, in the order in which the pulls were asked for or observed."""
+        from cutline.campaign.operations import deciding
+
         return deciding.results(self._store, self._identity)
 
     def status(self) -> Status:

@@ -14,7 +14,7 @@ from cutline.campaign.checks import check_policy, check_prior, check_target
 from cutline.checks import check_whole
 from cutline.errors import ConflictError, CutlineError, InvalidInputError
 from cutline.policies import Policy
-from cutline.problem import check_threshold
+from cutline.threshold import check_threshold
 
 _PARTS = "ab"
 """The letters that end the names of the columns of a pair, as in prior_a and prior_b."""

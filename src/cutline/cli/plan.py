@@ -70,7 +70,7 @@ def command(
       cutline plan --pilot pilot.csv --threshold 0.8 --errors 3 --plot plan.svg
     """
     from cutline.planning import plan
-    from cutline.problem import check_threshold
+    from cutline.threshold import check_threshold
 
     check_threshold(threshold)  # before a long file is read
     known = _guess(**guess)

@@ -5,7 +5,6 @@ from dataclasses import fields
 import click
 
 from cutline.cli._streams import say
-from cutline.policies import available, unusable
 
 
 @click.command(name="policies")
@@ -18,6 +17,8 @@ def command() -> int:
     Example:
       cutline policies
     """
+    from cutline.policies import available, unusable
+
     for policy in available():
         parameters = ", ".join(f"{item.name}={item.default:g}" for item in fields(policy))
         mark = "  [yardstick: told the true gaps]" if policy.yardstick else ""

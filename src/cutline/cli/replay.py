@@ -77,10 +77,10 @@ def command(  # noqa: PLR0913 - one parameter an option
       cutline replay answers.tsv --task-col item --positive yes --within 0.02 --format csv
     """
     from cutline.policies import parse
-    from cutline.problem import check_threshold
     from cutline.recorded.replay import replay
     from cutline.recorded.result import check_within
     from cutline.recorded.sources import open_source
+    from cutline.threshold import check_threshold
 
     check_threshold(threshold)  # before a long file is read
     check_within(within)

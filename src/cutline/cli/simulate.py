@@ -94,7 +94,8 @@ def command(  # noqa: PLR0913 - one parameter an option
 
 
 def _problem(means: list[float] | None, means_file: str | None, column: str | None, threshold: float) -> "Problem":
-    from cutline.problem import Problem, check_threshold
+    from cutline.problem import Problem
+    from cutline.threshold import check_threshold
 
     if (means is None) == (means_file is None):
         raise InvalidInputError("give the means once: either --means 0.2,0.4 or --means-file FILE")

@@ -15,11 +15,12 @@ from cutline.planning.exact import UniformErrors, theorem_budgets
 from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Found, search
 from cutline.planning.simulator import Simulator
 from cutline.policies import Policy
-from cutline.problem import Problem, check_threshold
+from cutline.problem import Problem
 from cutline.progress import Progress
 from cutline.simulation.checks import check_policies
 from cutline.simulation.workers import jobs_of
 from cutline.text import aligned
+from cutline.threshold import check_threshold
 
 COLUMNS = ("what", "budget", "low", "high", "how")
 

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
 
@@ -57,16 +58,23 @@ def unusable() -> tuple[str, ...]:
 @cache
 def _own() -> tuple[type[Policy], ...]:
     """Return the policy classes in this folder."""
-    classes: list[type[Policy]] = []
-    for module in pkgutil.iter_modules(__path__):
-        if module.name != "policy" and not module.name.startswith("_"):
-            namespace = vars(importlib.import_module(f"{__name__}.{module.name}"))
-            classes += [
-                item
-                for item in namespace.values()
-                if inspect.isclass(item) and issubclass(item, Policy) and item.__module__ == namespace["__name__"]
-            ]
-    return tuple(classes)
+    return tuple(policy for module in _modules() for policy in _of_module(module))
+
+
+def _modules() -> list[str]:
+    names = (module.name for module in pkgutil.iter_modules(__path__))
+    return [name for name in names if name != "policy" and not name.startswith("_")]
+
+
+@cache
+def _of_module(name: str) -> tuple[type[Policy], ...]:
+    """Return the policy classes that a module of this folder defines."""
+    namespace = vars(importlib.import_module(f"{__name__}.{name}"))
+    return tuple(
+        item
+        for item in namespace.values()
+        if inspect.isclass(item) and issubclass(item, Policy) and item.__module__ == namespace["__name__"]
+    )
 
 
 @cache
@@ -74,12 +82,21 @@ def _from_packages() -> tuple[list[type[Policy]], list[str]]:
     return from_packages(_own())
 
 
+def _likely_first(name: str) -> Iterator[type[Policy]]:
+    """Yield all policies, those first whose file has that name: whoever finds one there need not load the others.
+
+    Other packages are looked at last.
+    """
+    for module in sorted(_modules(), key=lambda module: plain(module) != plain(name)):
+        yield from _of_module(module)
+    yield from available()
+
+
 def _named(name: str) -> type[Policy]:
-    """Return the policy of that name; other packages are looked at only where Cutline has none."""
-    for policies in (_own, available):
-        for policy in policies():
-            if plain(policy.name) == plain(name):
-                return policy
+    """Return the policy of that name."""
+    for policy in _likely_first(name):
+        if plain(policy.name) == plain(name):
+            return policy
     broken = "".join(f"; {line}" for line in unusable())
     raise NotFoundError(f"no policy is called {name!r}; there are {_signatures()}{broken}")
 

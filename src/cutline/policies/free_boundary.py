@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from cutline.bits import bits_of
 from cutline.policies.policy import log_above
 
 STEP = 0.0625
@@ -233,7 +234,7 @@ _CHORDS = _chords()
 
 def log_cost_above(time: float, x: float) -> float:
     """Return no less than ln(time) + psi(x), x >= 0, and hardly more, without a branch: for ceilings."""
-    bits = np.float64(min(max(x, 2.0**_FIRST), 2.0**_LAST)).view(np.int64)
+    bits = bits_of(min(max(x, 2.0**_FIRST), 2.0**_LAST))
     cell = (bits >> _SHIFT) - _FIRST_CELL
     return log_above(time) + float(_CHORDS[cell, 0] + _CHORDS[cell, 1] * x)
 
@@ -261,6 +262,6 @@ def x_below(time: float, level: float) -> float:
     place = level - log_above(time) - _LEAST_COST
     inside = min(max(0.0, place), STEP * (_X.size - 2))
     cells = inside * (1.0 / STEP)
-    cell = np.float64(cells - 0.5 + _TO_INTEGER).view(np.int64) & _LOW_BITS
+    cell = bits_of(cells - 0.5 + _TO_INTEGER) & _LOW_BITS
     x = float(_X[cell] + (cells - float(cell)) * (_X[cell + 1] - _X[cell])) + (place - inside)
     return x if place > 0.0 else -1.0

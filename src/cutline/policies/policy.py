@@ -14,16 +14,19 @@ import math
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cutline.bits import bits_of, float_of
 from cutline.errors import InvalidInputError
-from cutline.problem import Problem
+
+if TYPE_CHECKING:  # NumPy takes longer to load than an ask and a tell
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cutline.problem import Problem
 
 Index: TypeAlias = Callable[..., float]
-Parameters: TypeAlias = tuple[float | NDArray[np.float64], ...]
+Parameters: TypeAlias = "tuple[float | NDArray[np.float64], ...]"
 
 LOG_SLACK = 2.6e-6
 """How much ``log_above`` is above the logarithm at most."""
@@ -70,9 +73,9 @@ def log_above(x: float) -> float:
     x is m 2^e with m from sqrt(1/2) to sqrt(2), and ln m = 2 artanh z, z = (m - 1) / (m + 1), a series in z^2 that is
     cut after three terms. No call and no branch, so a compiler computes it for several records side by side.
     """
-    bits = np.float64(x).view(np.int64)
+    bits = bits_of(x)
     exponent = (bits - _BITS_OF_SQRT_HALF) >> 52
-    m = np.int64(bits - (exponent << 52)).view(np.float64)
+    m = float_of(bits - (exponent << 52))
     z = (m - 1.0) / (m + 1.0)
     w = z * z
     return float(exponent * _LN_2 + 2.0 * z * (1.0 + w * (1 / 3 + w * (1 / 5))) + 0.5 * LOG_SLACK)
@@ -139,7 +142,7 @@ class Policy(ABC):
     So the game for the next budget need not look again at what the game before went through.
     """
 
-    def parameters(self, problem: Problem | None = None, budget: int | None = None) -> Parameters:
+    def parameters(self, problem: "Problem | None" = None, budget: int | None = None) -> Parameters:
         """Return what ``index`` takes after the threshold: the fields, unless a policy needs problem or budget.
 
         Each is a number, or an array of shape (K,) with one number an arm.

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from cutline.compiled import compile_plain, jit, jit_in_place, kernel, made_once, with_parameters
 from cutline.policies.policy import Policy
-from cutline.problem import is_above
 from cutline.simulation.records import beginning
 from cutline.simulation.tournament import empty_tree, lead_of, play_all_matches, set_index, still_leads
+from cutline.threshold import is_above
 
 _above = compile_plain(is_above)
 _LARGEST = np.finfo(np.float64).max

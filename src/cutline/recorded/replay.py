@@ -16,7 +16,7 @@ from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 from cutline.memory import require_memory
 from cutline.policies import Policy, check_usable_on_data
-from cutline.problem import Problem, check_threshold
+from cutline.problem import Problem
 from cutline.progress import Progress, progress_bar
 from cutline.recorded.drawing import drawing_kernel
 from cutline.recorded.gold import answers_of_tasks, unknown_ids
@@ -25,6 +25,7 @@ from cutline.recorded.result import Replay
 from cutline.simulation.checks import check_budgets, check_policies
 from cutline.simulation.curves import RegretCurves
 from cutline.simulation.workers import jobs_of, run_all
+from cutline.threshold import check_threshold
 
 _DEFAULT_BUDGETS = 20
 _PULLS_PER_CHUNK = 2_000_000

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from cutline.compiled import compile_plain, jit, jit_in_place, made_once, with_parameters
 from cutline.policies.policy import Policy
-from cutline.problem import is_above
 from cutline.simulation.chunks import Games, Outcome
+from cutline.threshold import is_above
 
 _above = compile_plain(is_above)
 

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.checks import check_whole
-from cutline.cluster import threads_of
 from cutline.errors import InvalidInputError
 from cutline.memory import require_memory
 from cutline.policies import Policy
@@ -19,7 +18,7 @@ from cutline.simulation.curves import RegretCurves
 from cutline.simulation.engines import Choice, choose, play
 from cutline.simulation.rewards import stream_key
 from cutline.simulation.skipping.wide import play_wide
-from cutline.simulation.workers import jobs_of, pool_of, run_all
+from cutline.simulation.workers import jobs_of, pool_of, run_all, threads_of
 
 STREAMS = ("common", "independent")
 

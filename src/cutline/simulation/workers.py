@@ -30,6 +30,14 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def threads_of(executor: Executor | int | None, otherwise: int) -> int:
+    """Return how many pieces of work an executor does at a time, ``otherwise`` if it does not tell."""
+    client = getattr(executor, "_client", None)  # of dask.distributed's executor
+    if client is not None:
+        return sum(client.nthreads().values()) or otherwise
+    return int(getattr(executor, "_max_workers", otherwise))
+
+
 @contextmanager
 def pool_of(executor: Executor | int | None) -> Iterator[Executor]:
     """Yield the executor, or one of as many threads as asked for (None: a thread for each core)."""

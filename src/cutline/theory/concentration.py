@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from cutline.errors import InvalidInputError
-from cutline.problem import check_threshold, is_above
 from cutline.theory.checks import Floats, check_numbers, check_positive, check_whole_numbers, plain
+from cutline.threshold import check_threshold, is_above
 
 
 def _positive(name: str, values: ArrayLike) -> Floats:

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from cutline.errors import InvalidInputError
 from cutline.policies.lsa import lsa_index
-from cutline.problem import check_threshold
 from cutline.theory.bounds import certainty, classifiable_arms, explored_level, explored_pulls
 from cutline.theory.checks import Floats, check_alpha, check_number, check_numbers, check_positive, plain
 from cutline.theory.concentration import log_dyadic_factor
+from cutline.threshold import check_threshold
 
 
 def empirical_gaps(rewards: ArrayLike, threshold: float) -> Floats:

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cutline.errors import InvalidInputError
-from cutline.problem import check_threshold
 from cutline.theory.checks import Floats, check_budgets, check_gaps, check_whole_numbers, plain
 from cutline.theory.concentration import error_probability
+from cutline.threshold import check_threshold
 
 MOST_PULLS = 1_000_000
 """The largest budget that ``static_optimum`` takes: its work and memory grow with the budget and the different gaps."""

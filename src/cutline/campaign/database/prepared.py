@@ -7,6 +7,7 @@ so only columns of whole numbers, floats, text and bytes may be involved.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -89,17 +90,19 @@ class PreparedForEach:
     """A query for the rows whose column has one of many values.
 
     ``make`` returns it for a list of parameters that stand for the values, or with a ``width`` for a list of tuples of
-    so many parameters. It is compiled for a few lengths of that list; where there are fewer values than parameters, the
-    last one is repeated.
+    so many parameters. It is made and compiled for a few lengths of that list, each when it is first needed; where
+    there are fewer values than parameters, the last one is repeated.
     """
 
     def __init__(self, make: Callable[[list[Any]], Executable], width: int = 1) -> None:
+        self._make = make
         self._width = width
-        self._statements = {}
-        for size in _SIZES:
-            flat: list[Any] = [bindparam(f"value_{i}") for i in range(size * width)]
-            tuples = list(zip(*[iter(flat)] * width, strict=True))
-            self._statements[size] = Prepared(make(flat if width == 1 else tuples))
+        self._statement = cache(self._statement_of)
+
+    def _statement_of(self, size: int) -> Prepared:
+        flat: list[Any] = [bindparam(f"value_{i}") for i in range(size * self._width)]
+        tuples = list(zip(*[iter(flat)] * self._width, strict=True))
+        return Prepared(self._make(flat if self._width == 1 else tuples))
 
     def send(self, connection: Connection, wanted: Iterable[Any]) -> Answer:
         """Run the query, in pieces if the values are many, and return its answer."""
@@ -111,7 +114,7 @@ class PreparedForEach:
             piece += piece[-1:] * (size - len(piece))
             flat = piece if self._width == 1 else chain.from_iterable(piece)
             values = {f"value_{i}": value for i, value in enumerate(flat)}
-            answer.cursors += self._statements[size].send(connection, **values).cursors
+            answer.cursors += self._statement(size).send(connection, **values).cursors
         return answer
 
     def rows(self, connection: Connection, wanted: Iterable[Any]) -> list[Row]:
