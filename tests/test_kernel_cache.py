@@ -176,6 +176,18 @@ def test_a_kernel_is_compiled_anew_when_fields_of_a_tuple_that_it_takes_are_swap
         assert run(tmp_path, GIVES_A_TUPLE) == {"answer": 2.0, "hits": hits}
 
 
+FROM_A_MODULE_THAT_NOBODY_CAN_IMPORT = SMALL_PROGRAM.replace(
+    "from kernel_of_a_user import step",
+    "import runpy; step = runpy.run_path('kernel_of_a_user.py', run_name='nowhere_to_be_found')['step']",
+)
+
+
+@pytest.mark.process
+def test_a_kernel_of_a_module_that_cannot_be_imported_is_compiled_in_every_process(small: Path) -> None:
+    assert run(small, FROM_A_MODULE_THAT_NOBODY_CAN_IMPORT) == {"answer": 10.0, "hits": 0}
+    assert run(small, FROM_A_MODULE_THAT_NOBODY_CAN_IMPORT) == {"answer": 10.0, "hits": 0}
+
+
 def half(content: bytes) -> bytes:
     return content[: len(content) // 2]
 

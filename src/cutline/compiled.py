@@ -121,6 +121,13 @@ def compile_plain(function: Callable[..., R], inlined: bool = False) -> Callable
 
 
 @made_once
+def with_table(function: Callable[..., R]) -> Callable[..., R]:
+    """Compile ``function(pulls, total, threshold, table)`` to take an arm before the table, which all arms share."""
+    f = compile_plain(function)
+    return jit_in_place(lambda pulls, total, threshold, arm, table: f(pulls, total, threshold, table))
+
+
+@made_once
 def with_parameters(function: Callable[..., R], leading: int, inlined: bool = False) -> Callable[..., R]:
     """Compile ``function(x1..xn, *parameters)``, n = ``leading``, to take the parameters as (arm, table).
 

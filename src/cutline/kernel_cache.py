@@ -107,7 +107,9 @@ class _Files(IndexDataCacheFile):
 
     def _load_data(self, name: str) -> Any:
         path = self._data_path(name)  # type: ignore[no-untyped-call]  # numba has no types
-        return super()._load_data(name) if _is_whole(path) else None  # type: ignore[no-untyped-call]  # as above
+        with suppress(ModuleNotFoundError):  # a function of a script or a document that is not running now
+            return super()._load_data(name) if _is_whole(path) else None  # type: ignore[no-untyped-call]  # as above
+        return None
 
     @contextmanager
     def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:

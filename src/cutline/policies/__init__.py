@@ -15,17 +15,22 @@ from functools import cache
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.policies._plugins import from_packages, plain
 from cutline.policies.policy import (
+    LearningPolicy,
     Policy,
+    Tally,
     above_rounding,
     below_rounding,
     check_parameter,
     excess,
     log_above,
     settle,
+    tally,
 )
 
 __all__ = [
+    "LearningPolicy",
     "Policy",
+    "Tally",
     "above_rounding",
     "available",
     "below_rounding",
@@ -35,6 +40,7 @@ __all__ = [
     "log_above",
     "parse",
     "settle",
+    "tally",
     "unusable",
 ]
 

@@ -11,22 +11,23 @@ such as 1/3, a tie between unlike records can still go to the last bit.
 """
 
 import math
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from cutline.bits import bits_of, float_of
 from cutline.errors import InvalidInputError
 
 if TYPE_CHECKING:  # NumPy takes longer to load than an ask and a tell
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from cutline.problem import Problem
 
 Index: TypeAlias = Callable[..., float]
 Parameters: TypeAlias = "tuple[float | NDArray[np.float64], ...]"
+Learnt: TypeAlias = tuple[float, ...]
 
 LOG_SLACK = 2.6e-6
 """How much ``log_above`` is above the logarithm at most."""
@@ -152,6 +153,59 @@ class Policy(ABC):
     def __str__(self) -> str:
         values = ",".join(number(getattr(self, item.name)) for item in fields(self))
         return f"{self.name}({values})" if values else self.name
+
+
+class Tally(NamedTuple):
+    """How many arms stand at each record: (R,) each, ``pulls`` and ``totals`` in increasing order, no record twice."""
+
+    pulls: "NDArray[np.float64]"
+    totals: "NDArray[np.float64]"
+    arms: "NDArray[np.float64]"
+
+
+def tally(pulls: "ArrayLike" = (), totals: "ArrayLike" = ()) -> Tally:
+    """Count the arms at each record; ``pulls`` and ``totals``, (K,) each, are those of all arms in any order."""
+    import numpy as np
+
+    n, total = np.asarray(pulls, np.float64), np.asarray(totals, np.float64)
+    order = np.lexsort((total, n))
+    n, total = n[order], total[order]
+    first = np.ones(n.size, np.bool_)
+    first[1:] = (np.diff(n) != 0.0) | (np.diff(total) != 0.0)
+    places = np.flatnonzero(first)
+    return Tally(n[places], total[places], np.diff(places, append=n.size).astype(np.float64))
+
+
+class LearningPolicy(Policy):
+    """Base of the policies that learn from the records of all arms: between two refits an index policy as ever.
+
+    ``index`` takes one parameter after the threshold: an array of float64 that all arms share, such as a table of
+    indices; it uses nothing of it but its items. At budgets that follow from the number of arms alone (``next_refit``)
+    the policy is shown how many arms stand at each record. What it learns (``learn``) is a few numbers, so that a
+    database can keep them; the array follows from them (``table``), in any process and at any later time. Before the
+    first refit it stands at what it learns from no record. It is anytime, and it is not told the truth.
+    """
+
+    @abstractmethod
+    def next_refit(self, arms: int, spent: int) -> int:
+        """Return the first budget above ``spent`` at which the policy learns anew: at least K, the number of arms."""
+
+    @abstractmethod
+    def learn(self, records: Tally, threshold: float) -> Learnt:
+        """Return what the records say about all arms. Deterministic; it has only counts, so no arm has a name or place.
+
+        Every refit begins anew, from all records.
+        """
+
+    @abstractmethod
+    def table(self, learnt: Learnt, threshold: float) -> "NDArray[np.float64]":
+        """Return the parameter of ``index``, shape (M,); it follows from what is learnt alone."""
+
+    def parameters(self, problem: "Problem | None" = None, budget: int | None = None) -> Parameters:
+        """Return the parameter before the first refit; raise InvalidInputError without a problem's threshold."""
+        if problem is None:
+            raise InvalidInputError(f"{self.name} learns its parameters; they depend on the threshold")
+        return (self.table(self.learn(tally(), problem.threshold), problem.threshold),)
 
 
 def check_parameter(policy: Policy, field_name: str, ok: Callable[[float], bool], wanted: str) -> None:

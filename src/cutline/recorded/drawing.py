@@ -9,9 +9,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, jit, jit_in_place, kernel, made_once, with_parameters
+from cutline.compiled import compile_plain, jit, jit_in_place, kernel, made_once
 from cutline.policies.policy import Policy
-from cutline.simulation.records import beginning
+from cutline.simulation.records import beginning, index_of
 from cutline.simulation.tournament import empty_tree, lead_of, play_all_matches, set_index, still_leads
 from cutline.threshold import is_above
 
@@ -63,7 +63,7 @@ def drawing_kernel(policy: type[Policy]) -> Callable[..., None]:
     threshold; parameters (1, P); budgets (B,) increasing, from K to N; and what it fills: above (B, K), the
     decisions, and pulls (B, K), to which it adds.
     """
-    index, begin = with_parameters(policy.index, 3), beginning(policy)
+    index, begin = index_of(policy), beginning(policy)
 
     def draw(  # noqa: PLR0913 - a kernel takes arrays, not objects
         order: NDArray[np.int64],

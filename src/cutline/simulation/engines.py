@@ -7,9 +7,11 @@ play, ``choose`` when it is the fastest.
 from collections.abc import Callable
 from typing import NamedTuple
 
+from cutline.policies.policy import LearningPolicy
 from cutline.simulation.chunks import Chunk, ChunkResult, play_on, pulls_of_a_run
 from cutline.simulation.skipping.waterline import waterline_kernel
-from cutline.simulation.stepping import stepping_kernel
+from cutline.simulation.stages import play_stages
+from cutline.simulation.stepping import stage_kernel, stepping_kernel
 
 _WORTH_SKIPPING = 20
 _WORTH_A_LOOK = 20
@@ -17,6 +19,8 @@ _WORTH_SPLITTING = 20_000
 
 
 def _stepping(chunk: Chunk) -> ChunkResult:
+    if isinstance(chunk.policy, LearningPolicy):
+        return play_stages(stage_kernel(type(chunk.policy)), chunk)
     return play_on(stepping_kernel(type(chunk.policy)), chunk)
 
 

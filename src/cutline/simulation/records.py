@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, jit, jit_in_place, made_once, with_parameters
-from cutline.policies.policy import Policy
+from cutline.compiled import compile_plain, jit, jit_in_place, made_once, with_parameters, with_table
+from cutline.policies.policy import LearningPolicy, Policy
 from cutline.simulation.chunks import Games, Outcome
 from cutline.threshold import is_above
 
@@ -36,13 +36,18 @@ def empty_records(arms: int) -> Records:
     return Records(np.empty(arms, np.int64), np.empty(arms, np.int64), np.empty(arms, np.float64))
 
 
+def index_of(policy: type[Policy]) -> Callable[..., float]:
+    """Compile index(pulls, total, threshold, arm, parameters); for a policy that learns the last is its table, (M,)."""
+    return with_table(policy.index) if issubclass(policy, LearningPolicy) else with_parameters(policy.index, 3)
+
+
 @made_once
 def beginning(policy: type[Policy]) -> Callable[..., Record]:
     """Compile begin(arm, reward, threshold, parameters), an arm's record before the first index is looked at.
 
     It has one pull with the reward given, or none where the policy does not pull each arm first.
     """
-    index = with_parameters(policy.index, 3)
+    index = index_of(policy)
     pulls = int(policy.pulls_each_arm_first)
 
     @jit_in_place

@@ -1,17 +1,4 @@
-"""The contract that every policy must keep, as tests that pytest runs; Cutline's own policies go through the same.
-
-In a test file of the package that has the policy::
-
-    import pytest
-    from cutline.testing import PolicyContract
-    from my_package import MyPolicy
-
-    @pytest.mark.parametrize("policy", [MyPolicy])
-    class TestContract(PolicyContract):
-        pass
-
-docs/new_policy.md has the whole package.
-"""
+"""The contract of a policy as a class of tests."""
 
 import dataclasses
 import math
@@ -21,28 +8,21 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cutline.compiled import kernel, with_parameters
+from cutline.compiled import kernel
 from cutline.errors import InvalidInputError, NotFoundError
-from cutline.policies import Policy, available, excess, parse, unusable
-from cutline.policies.uniform import Uniform
-from cutline.problem import Problem
+from cutline.policies import LearningPolicy, Policy, available, excess, parse, unusable
 from cutline.simulation.chunks import Chunk, parameter_tables
 from cutline.simulation.engines import engines_for, play
+from cutline.simulation.records import index_of
 from cutline.simulation.rewards import stream_key
-
-PROBLEM = Problem([0.2, 0.55, 0.4, 0.8, 0.5, 0.0, 1.0], 0.45)
-"""The problem on which policies are tried; the means 0 and 1 are among its arms."""
-BUDGET = 700
-"""The budget of the games on it."""
-THRESHOLDS = (0.5, 0.3, 0.55, 1 / 3, 0.02, 0.985)
-"""The thresholds at which an index, a ceiling and a band are tried."""
+from cutline.testing.games import BUDGET, PROBLEM, SEED, THRESHOLDS, game, parameters, records, rewards
+from cutline.testing.learning import LearningContract
 
 _ENOUGH = 1000  # cases in which a bound must have said something, or it was not tried
 
 
-class PolicyContract:
+class PolicyContract(LearningContract):
     """What holds for every policy: a base class for tests.
 
     A subclass is parametrised with ``policy``, the class of a policy, or several; each method is one test. What is not
@@ -117,12 +97,13 @@ class PolicyContract:
     def test_its_index_is_the_same_compiled_and_as_it_is(self, policy: type[Policy]) -> None:
         """Simulators call it compiled, campaigns as plain Python; at most the last digits may differ."""
         made = policy()
-        compiled = with_parameters(policy.index, 3)
-        table = parameter_tables(made, PROBLEM, np.array([BUDGET]))[0]
+        compiled = index_of(policy)
+        learns = isinstance(made, LearningPolicy)
+        given = parameters(made)[0][0] if learns else parameter_tables(made, PROBLEM, np.array([BUDGET]))[0]
 
         @kernel
         def fill(pulls: Any, totals: Any, theta: float, table: Any, values: Any) -> None:
-            for arm in range(table.shape[0]):
+            for arm in range(values.shape[0]):
                 for place in range(pulls.size):
                     values[arm, place] = compiled(pulls[place], totals[place], theta, arm, table)
 
@@ -130,7 +111,7 @@ class PolicyContract:
         pulls, totals = np.array(some).T
         for theta in THRESHOLDS:
             values = np.empty((PROBLEM.arms, pulls.size))
-            fill(pulls, totals, theta, table, values)
+            fill(pulls, totals, theta, given, values)
             plain = [[made.index(n, s, theta, *row) for n, s in some] for row in parameters(made)]
             np.testing.assert_allclose(values, plain, rtol=1e-12, atol=0, err_msg=f"compiled, threshold {theta}")
 
@@ -145,7 +126,7 @@ class PolicyContract:
 
     def test_it_says_whether_it_depends_on_the_budget(self, policy: type[Policy]) -> None:
         """``anytime``: where it is True one game serves all budgets, and a campaign can use the policy."""
-        same = parameters(policy(), BUDGET) == parameters(policy(), 2 * BUDGET)
+        same = np.array_equal(parameters(policy(), BUDGET), parameters(policy(), 2 * BUDGET))
         assert same == policy.anytime, f"anytime must be {same}"
 
     def test_it_asks_for_the_problem_if_and_only_if_it_needs_the_truth(self, policy: type[Policy]) -> None:
@@ -155,7 +136,7 @@ class PolicyContract:
             refused = _refusal(made.parameters)
             assert isinstance(refused, InvalidInputError), f"parameters() without a problem ends in {refused!r}"
             assert str(refused).startswith(f"{policy.name} needs the true "), str(refused)
-        else:
+        elif not isinstance(made, LearningPolicy):
             assert made.parameters() == made.parameters(PROBLEM, BUDGET)
 
     def test_its_ceiling_is_never_below_the_index_of_a_record_inside_the_block(self, policy: type[Policy]) -> None:
@@ -227,8 +208,8 @@ class PolicyContract:
         made = policy()
         budgets = np.arange(PROBLEM.arms, BUDGET + 1) if policy.anytime else np.array([BUDGET])
         for run in range(3):
-            pulls, totals = _game(made, _rewards(run))
-            chunk = Chunk(PROBLEM, made, budgets, stream_key(_SEED, ""), run, 1)
+            pulls, totals = game(made, rewards(run))
+            chunk = Chunk(PROBLEM, made, budgets, stream_key(SEED, ""), run, 1)
             for engine in engines_for(chunk):
                 played = play(chunk, engine)
                 np.testing.assert_array_equal(
@@ -239,45 +220,6 @@ class PolicyContract:
     def test_it_can_be_sent_to_another_process(self, policy: type[Policy]) -> None:
         """By pickle, as executors and clusters do."""
         assert pickle.loads(pickle.dumps(policy())) == policy()
-
-
-def parameters(policy: Policy, budget: int = BUDGET) -> list[list[float]]:
-    """Return what the index takes after the threshold, a list an arm of PROBLEM."""
-    rows: list[list[float]] = parameter_tables(policy, PROBLEM, np.array([budget]))[0].tolist()
-    return rows
-
-
-def records(policy: Policy, most: int) -> list[tuple[float, float]]:
-    """Return every record (pulls, total) with at most ``most`` pulls that the index can be asked about."""
-    fewest = 1 if policy.pulls_each_arm_first else 0
-    return [(float(n), float(s)) for n in range(fewest, most + 1) for s in range(n + 1)]
-
-
-_SEED = 7
-
-
-def _rewards(run: int) -> NDArray[np.int64]:
-    """Return the rewards of PROBLEM's arms in a run, shape (BUDGET, K): what pulling all arms in turn brings."""
-    budgets = PROBLEM.arms * np.arange(1, BUDGET + 1)
-    totals = play(Chunk(PROBLEM, Uniform(), budgets, stream_key(_SEED, ""), run, 1), "stepping").totals
-    return np.diff(totals, axis=0, prepend=0)
-
-
-def _game(policy: Policy, rewards: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Play by the definition, on plain Python's index; return pulls and totals (BUDGET + 1, K) after every pull."""
-    rows = parameters(policy)
-    pulls, totals = np.zeros((2, BUDGET + 1, PROBLEM.arms), np.int64)
-    indices = [-math.inf] * PROBLEM.arms
-    if not policy.pulls_each_arm_first:
-        indices = [policy.index(0.0, 0.0, PROBLEM.threshold, *row) for row in rows]
-    for time in range(BUDGET):
-        arm = indices.index(min(indices))
-        pulls[time + 1], totals[time + 1] = pulls[time], totals[time]
-        totals[time + 1, arm] += rewards[pulls[time, arm], arm]
-        pulls[time + 1, arm] += 1
-        record = float(pulls[time + 1, arm]), float(totals[time + 1, arm])
-        indices[arm] = policy.index(*record, PROBLEM.threshold, *rows[arm])
-    return pulls, totals
 
 
 def _refusal(action: Callable[..., Any]) -> BaseException | None:
