@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from cutline.campaign import Campaign
 
-LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED = range(5)
+LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED, WITHDRAWN = range(6)
 STRIDE = 2**40
 ARMS = "number - {base}, name, payload, position, pulls, total, in_flight, index_value, doubt"
 PULLS = "number - {base}, arm - {base}, state, expires, reward, worker, key"
@@ -34,6 +34,16 @@ def dump(campaign: Campaign) -> list[list[tuple[Any, ...]]]:
     ]
 
 
+def under_way(campaign: Campaign) -> tuple[Any, ...]:
+    """How many imports are under way in the database, and of how many arms and pulls they change something."""
+    (counts,) = rows(
+        campaign,
+        "SELECT (SELECT count(*) FROM cutline_imports), (SELECT count(*) FROM cutline_import_arms), "
+        "(SELECT count(*) FROM cutline_import_pulls)",
+    )
+    return counts
+
+
 def audit(campaign: Campaign) -> None:
     """Assert that every sum that the tables keep is the sum of what they hold, and that the budget was kept."""
     (own,), arms, pulls = dump(campaign)
@@ -41,7 +51,10 @@ def audit(campaign: Campaign) -> None:
     states = [state for _, _, state, *_ in pulls]
     assert (spent, in_flight, observed) == (states.count(TOLD), states.count(LEASED), states.count(OBSERVED))
     assert spent + in_flight <= campaign.settings.budget
-    assert [number for number, *_ in pulls] == list(range(1, numbered + 1))
+    numbers = [number for number, *_ in pulls]
+    assert sorted(set(numbers)) == numbers  # an import that was undone leaves gaps
+    assert all(1 <= number <= numbered for number in numbers)
+    assert set(states) <= set(range(WITHDRAWN + 1))
     assert (count, doubt) == (len(arms), sum(arm[-1] for arm in arms))
     rewards: dict[int, list[int]] = defaultdict(list)
     flying: Counter[int] = Counter()
@@ -51,5 +64,6 @@ def audit(campaign: Campaign) -> None:
         flying[arm] += state == LEASED
         if reward is not None:
             rewards[arm].append(reward)
+    assert under_way(campaign) == (0, 0, 0)
     for number, _, _, _, had, total, leased, _, _ in arms:
         assert (had, total, leased) == (len(rewards[number]), sum(rewards[number]), flying[number])

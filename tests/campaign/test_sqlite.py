@@ -12,9 +12,9 @@ import pytest
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, one
 from cutline.campaign import Campaign, campaigns, delete
-from cutline.campaign.database import arms_and_pulls, counters, engines, prepared
+from cutline.campaign.database import arms_and_pulls, counters, engines, imports, prepared
 from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.operations import asking, creation, deciding, observing, telling
+from cutline.campaign.operations import asking, creation, deciding, known, observing, telling
 from cutline.errors import InvalidInputError, NotFoundError, StoreError
 from ledger import audit, dump, rows as query_rows
 
@@ -204,6 +204,8 @@ PLANS = [
     ("_HAS_AGAIN", telling._HAS_AGAIN, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
     ("_STATUS", Prepared(counters._STATUS), "COVERING INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
     ("_ALL", Prepared(deciding._ALL), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+    ("_NEXT_ARMS", imports._NEXT_ARMS, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+    ("_OVERTAKEN", Prepared(imports._OVERTAKEN), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     ("_RESULTS", Prepared(deciding._RESULTS), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     *(
         (f"{name} {size}", many._statement(size), how)
@@ -211,9 +213,11 @@ PLANS = [
             ("_LOCK_ARMS", arms_and_pulls._LOCK_ARMS, "INTEGER PRIMARY KEY (rowid=?)"),
             ("_TRY_ARMS", arms_and_pulls._TRY_ARMS, "INTEGER PRIMARY KEY (rowid=?)"),
             ("_LOCK_PULLS", arms_and_pulls._LOCK_PULLS, "INTEGER PRIMARY KEY (rowid=?)"),
-            ("_OWN", observing._OWN, "INTEGER PRIMARY KEY (rowid=?)"),
+            ("_OWN", known._OWN, "INTEGER PRIMARY KEY (rowid=?)"),
             ("_NAMED", observing._NAMED, "COVERING INDEX cutline_arms_name (name_digest=?)"),
-            ("_KEYED", observing._KEYED, "INDEX cutline_pulls_key (key_digest=?)"),
+            ("_KEYED", known._KEYED, "INDEX cutline_pulls_key (key_digest=?)"),
+            ("_CHANGES", imports._CHANGES, "INTEGER PRIMARY KEY (rowid=?)"),
+            ("_FATES", imports._FATES, "INTEGER PRIMARY KEY (rowid=?)"),
         )
         for size in prepared._SIZES
     ),

@@ -8,6 +8,7 @@ from campaign_contract.clocks import Clocks
 from campaign_contract.creating import Creating
 from campaign_contract.deciding import Deciding
 from campaign_contract.importing import Importing
+from campaign_contract.joining import Joining
 from campaign_contract.leasing import Leasing
 from campaign_contract.observing import Observing
 from campaign_contract.opening import Opening
@@ -21,5 +22,5 @@ class CampaignContract(Asking, Telling, Leasing, Stopping, Observing, Deciding, 
     """Subclasses give a fixture ``url``: None, or that of an empty database."""
 
 
-class SharedCampaignContract(Clocks, Opening, Importing, Processes, Versions):
+class SharedCampaignContract(Clocks, Opening, Importing, Joining, Processes, Versions):
     """For databases that several processes share. Subclasses give a fixture ``url``: that of an empty database."""

@@ -37,8 +37,7 @@ class Versions(SharedCampaignTests):
         made.tell(first, 1)
         before = dump(made)
         for statement in (
-            "DROP TABLE cutline_clock",
-            "DROP TABLE cutline_sources",
+            *(f"DROP TABLE cutline_{name}" for name in ("imports", "import_arms", "import_pulls", "clock", "sources")),
             "ALTER TABLE cutline_campaigns DROP COLUMN unfinished_until",
             "UPDATE cutline_version SET version_num = '0001'",
         ):
@@ -96,7 +95,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "9998"
-down_revision = "0002"
+down_revision = "0003"
 
 
 def upgrade():

@@ -10,6 +10,7 @@ from cutline.campaign.database.identity import Identity, read_identities, read_i
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations import asking, creation, observing, telling
 from cutline.campaign.operations.creation import Arms
+from cutline.campaign.operations.finishing import end_dead
 from cutline.campaign.results import Decision, Observation, Pull, Pulls, Result, Status
 from cutline.campaign.settings import Expected, Options, Settings
 from cutline.errors import ConflictError
@@ -90,6 +91,7 @@ class Campaign:
         store = Store.connect(url, create=False)
         try:
             campaign = read_identity(store, name)
+            end_dead(store, campaign)
             campaign.settings.require(dict(expected))
             if arms is not None:
                 creation.require_arms(store, campaign, arms)

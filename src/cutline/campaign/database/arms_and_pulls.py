@@ -14,7 +14,7 @@ from sqlalchemy import Connection, bindparam, insert, null, select, update
 from cutline.campaign.database import counters
 from cutline.campaign.database.identity import Identity, PullKey
 from cutline.campaign.database.prepared import Answer, Prepared, PreparedForEach
-from cutline.campaign.database.schema import TOLD, WITHDRAWN, arms, pulls
+from cutline.campaign.database.schema import TOLD, arms, pulls
 
 
 @dataclass(slots=True)
@@ -34,10 +34,11 @@ class Arm:
         self.total += units
         self.changed = True
 
-    def give_back(self, units: int) -> None:
-        """Take a reward away."""
-        self.pulls -= 1
-        self.total -= units
+    def change(self, pulls: int, total: int, in_flight: int) -> None:
+        """Add to its counts."""
+        self.pulls += pulls
+        self.total += total
+        self.in_flight += in_flight
         self.changed = True
 
 
@@ -91,16 +92,6 @@ _END_PULL = Prepared(
     .where(pulls.c.number == bindparam("pull"))
     .values(state=bindparam("new_state"), expires=null(), reward=bindparam("new_reward")),
     ("new_state", "new_reward", "pull"),
-)
-_CORRECT_PULL = Prepared(
-    update(pulls).where(pulls.c.number == bindparam("pull")).values(reward=bindparam("new_reward")),
-    ("new_reward", "pull"),
-)
-_WITHDRAW_PULL = Prepared(
-    update(pulls)
-    .where(pulls.c.number == bindparam("pull"))
-    .values(state=bindparam("new_state"), reward=null(), worker_digest=null(), key=null(), key_digest=null()),
-    ("new_state", "pull"),
 )
 _NEW_PULL_COLUMNS = ("number", "campaign_id", "arm", "state", "expires", "worker", "worker_digest")
 _NEW_PULL = Prepared(
@@ -195,17 +186,11 @@ def seen_pulls(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
     _SEEN_PULL.run(connection, rows)
 
 
-def correct_pulls(connection: Connection, corrected: list[tuple[int, int]]) -> None:
-    """Write (number, reward) of results from elsewhere that have another reward now."""
-    _CORRECT_PULL.run(connection, [(reward, number) for number, reward in corrected])
-
-
-def withdraw_pulls(connection: Connection, campaign: Identity, changed: Iterable[Arm], numbers: list[int]) -> Answer:
-    """Write results from elsewhere that count no more, and their arms; return the answer of ``counters.add``."""
+def change_arms(connection: Connection, campaign: Identity, changed: Iterable[Arm]) -> Answer:
+    """Write arms whose counts have changed; return the answer of ``counters.add``."""
     rows, doubt = _arm_rows(campaign, changed)
-    _WITHDRAW_PULL.run(connection, [(WITHDRAWN, number) for number in numbers])
     _WRITE_ARM.run(connection, rows)
-    return counters.add(connection, campaign, observed=-len(numbers), doubt=doubt)
+    return counters.add(connection, campaign, doubt=doubt)
 
 
 def _arm_rows(campaign: Identity, changed: Iterable[Arm]) -> tuple[list[tuple[Any, ...]], int]:

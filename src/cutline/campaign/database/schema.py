@@ -27,7 +27,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0002"
+HEAD = "0003"
 """The schema version that this code reads and writes."""
 
 VERSION_TABLE = "cutline_version"
@@ -35,9 +35,9 @@ VERSION_TABLE = "cutline_version"
 STRIDE = 2**40
 """No campaign comes to have more pulls than that."""
 
-LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED, WITHDRAWN = range(6)
+LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED, WITHDRAWN, STAGED = range(7)
 """The states of a pull. One whose lease has ended is EXPIRED from the next ask on; WITHDRAWN is a result from elsewhere
-that an import has replaced."""
+that an import has replaced, STAGED one that counts as OBSERVED as soon as its import is decided."""
 
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")  # INTEGER is what makes it SQLite's own row number
 
@@ -83,6 +83,33 @@ sources = Table(
     Column("name_digest", LargeBinary, primary_key=True),
     Column("campaign_id", Integer, nullable=False),
     Column("path", Text, nullable=False),
+)
+
+imports = Table(
+    "cutline_imports",  # the import that is under way in a campaign; see imports.py
+    metadata,
+    Column("campaign_id", Integer, primary_key=True, autoincrement=False),
+    Column("token", Text, nullable=False),  # of who is at work on it
+    Column("until", Double, nullable=False),  # after that time he counts as dead
+    Column("first", BigInteger, nullable=False),  # the first number that its pulls may have
+    Column("decided", Boolean, nullable=False),
+)
+
+import_arms = Table(
+    "cutline_import_arms",  # by how much an import changes the counts of an arm
+    metadata,
+    Column("arm", _NUMBER, primary_key=True, autoincrement=False),
+    Column("pulls", BigInteger, nullable=False),
+    Column("total", BigInteger, nullable=False),
+    Column("in_flight", BigInteger, nullable=False),
+)
+
+import_pulls = Table(
+    "cutline_import_pulls",  # what an import makes of a pull that was there before it
+    metadata,
+    Column("number", _NUMBER, primary_key=True, autoincrement=False),
+    Column("state", SmallInteger, nullable=False),  # TOLD, OBSERVED or WITHDRAWN
+    Column("reward", BigInteger),
 )
 
 arms = Table(

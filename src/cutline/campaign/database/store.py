@@ -80,6 +80,11 @@ class Store:
         return self._database.has_one_connection
 
     @property
+    def read_only(self) -> bool:
+        """Whether this user may not write."""
+        return self._database.read_only
+
+    @property
     def label(self) -> str:
         """What the database is called in messages; holds no password."""
         return self._database.label
@@ -106,7 +111,7 @@ class Store:
         ``safe`` False: it may be lost in a power failure.
         Whatever it raises rolls everything back. Raises StoreError if the database fails.
         """
-        deadline = time.monotonic() + PATIENCE
+        deadline, pause = time.monotonic() + PATIENCE, 0.002
         while True:
             try:
                 with self._transaction(writing=True, pipelined=pipelined, safe=safe) as connection:
@@ -116,7 +121,8 @@ class Store:
             except BusyError:
                 if time.monotonic() > deadline:
                     raise StoreError(f"{self.label}: the database was busy for {PATIENCE:.0f} s; try again") from None
-                time.sleep(0.002)
+                time.sleep(pause)
+                pause = min(2 * pause, 0.05)
                 continue
             except StoreError:
                 self._require_file()  # else that is the reason

@@ -21,7 +21,7 @@ from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.store import Store
 from cutline.campaign.files.staging import StagedRow, Staging
 from cutline.campaign.operations.building import building
-from cutline.campaign.operations.joining import CHUNK, Batch, Source, build_with, held, join, news
+from cutline.campaign.operations.joining import CHUNK, Batch, Joining, Source, build_with, joining, observed_keys
 from cutline.campaign.results import Observation
 from cutline.campaign.resume import DEFAULT_NAME, find, terms_of_new
 from cutline.campaign.settings import Settings
@@ -132,12 +132,24 @@ def _join(
     source = origin.source() if staging.place(campaign.settings.repeat_workers) else None
     store, identity = campaign._store, campaign._identity
     rows = staging.results
-    beyond = list(_beyond(store, identity, staging, source, replace)) if source is not None else []
-    with progress_bar("importing", rows, progress) as advance:
-        for batch in news(store, identity, _batches(_results(staging, source), advance), replace):
-            staging.keep(zip(*batch, strict=True))
-        new = join(store, identity, lambda: _batches(staging.kept()), source, replace, beyond)
-    return Imported(campaign.name, rows, new, None, len(beyond))
+    with joining(
+        store, identity, lambda arms: progress_bar("counting", arms, not callable(progress) and progress)
+    ) as own:
+        if source is not None:
+            for keys in _beyond(store, identity, staging, source, replace):
+                own.withdraw(keys)
+        with progress_bar("importing", rows, progress) as advance:
+            _stage(own, staging, _batches(_results(staging, source), advance), replace)
+        while overtaken := own.decide(source):
+            _stage(own, staging, _batches(staging.kept(overtaken)), replace)
+    return Imported(campaign.name, rows, own.new, None, own.withdrawn)
+
+
+def _stage(own: Joining, staging: Staging, batches: Iterable[Batch], replace: bool) -> None:
+    """Stage results, and keep those that may be overtaken by the answer that they are."""
+    for batch in batches:
+        settled = own.stage(batch, replace)
+        staging.keep((pull.number, batch.observations[pull.place], batch.places[pull.place]) for pull in settled)
 
 
 def _results(staging: Staging, source: Source | None) -> Iterator[tuple[Observation, str]]:
@@ -169,18 +181,19 @@ def _batches(results: Iterable[tuple[Observation, str]], advance: Progress | Non
             advance(len(some))
 
 
-def _beyond(store: Store, campaign: Identity, staging: Staging, source: Source, replace: bool) -> Iterator[str]:
+def _beyond(store: Store, campaign: Identity, staging: Staging, source: Source, replace: bool) -> Iterator[list[str]]:
     """Yield the keys of the source's results that come after the file's; raise ConflictError unless ``replace``."""
     ends = staging.ends()
     while some := list(islice(ends, CHUNK)):
         following = {_key_of(staging, row, source, row.times): row for row in some}
-        found_beyond = held(store, campaign, list(following))
-        for row in (row for key, row in following.items() if key in found_beyond):
+        for row in (following[key] for key in observed_keys(store, campaign, list(following))):
             if not replace:
                 raise _fewer(staging, row, source)
             number = row.times
-            while found := held(store, campaign, [_key_of(staging, row, source, number + i) for i in range(CHUNK)]):
-                yield from found
+            while found := observed_keys(
+                store, campaign, [_key_of(staging, row, source, number + i) for i in range(CHUNK)]
+            ):
+                yield found
                 number += CHUNK
 
 

@@ -25,7 +25,7 @@ CREATE TABLE rows (
 
 _KEPT = """
 CREATE TABLE kept (
-    position INTEGER PRIMARY KEY, arm TEXT, reward INTEGER, worker TEXT, key TEXT, place TEXT
+    number INTEGER PRIMARY KEY, arm TEXT, reward INTEGER, worker TEXT, key TEXT, place TEXT
 )
 """
 
@@ -114,17 +114,19 @@ class Staging:
         query = f"SELECT *, max(position) FROM rows WHERE place IS NOT NULL GROUP BY {kind} ORDER BY position"
         return (StagedRow._make(row[:-1]) for row in self._rows.execute(query))
 
-    def keep(self, results: Iterable[tuple[Observation, str]]) -> None:
-        """Keep results, each with where it stands, to be given back by ``kept``."""
+    def keep(self, results: Iterable[tuple[int, Observation, str]]) -> None:
+        """Keep results, each by a number, with where it stands."""
         self._rows.executemany(
-            "INSERT INTO kept (arm, reward, worker, key, place) VALUES (?, ?, ?, ?, ?)",
-            [(*observation, place) for observation, place in results],
+            "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?, ?)",
+            [(number, *observation, place) for number, observation, place in results],
         )
 
-    def kept(self) -> Iterator[tuple[Observation, str]]:
-        """Yield what was kept, in its order."""
-        query = "SELECT arm, reward, worker, key, place FROM kept ORDER BY position"
-        return ((Observation._make(row[:-1]), row[-1]) for row in self._rows.execute(query))
+    def kept(self, numbers: Iterable[int]) -> Iterator[tuple[Observation, str]]:
+        """Yield what was kept by these numbers."""
+        query = "SELECT arm, reward, worker, key, place FROM kept WHERE number = ?"
+        for number in numbers:
+            *observation, place = self._rows.execute(query, (number,)).fetchone()
+            yield Observation._make(observation), place
 
     def _check_once(self) -> None:
         row = self._rows.execute(

@@ -22,8 +22,9 @@ from cutline.campaign.database.arms_and_pulls import (
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, PullKey
 from cutline.campaign.database.prepared import Answer, Prepared, Row
-from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, arms, campaigns, pulls
+from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, arms, campaigns, imports, pulls
 from cutline.campaign.database.store import BusyError, Store
+from cutline.campaign.operations.finishing import DeadImportError, end_dead, is_dead
 from cutline.campaign.results import Pull, Pulls, Reason
 from cutline.checks import check_positive, check_whole
 from cutline.errors import ConflictError, InvalidInputError
@@ -38,6 +39,7 @@ _LOCK_COUNTERS = Prepared(
         .where(pulls.c.campaign_id == campaigns.c.id, pulls.c.expires.is_not(None))
         .scalar_subquery()
         .label("earliest"),
+        select(imports.c.until).where(imports.c.campaign_id == campaigns.c.id).scalar_subquery().label("importing"),
     )
     .where(campaigns.c.id == bindparam("campaign"))
     .with_for_update(key_share=True, of=campaigns)
@@ -109,11 +111,15 @@ def ask(
         check_text("worker", worker)
     if isinstance(without, str):
         raise InvalidInputError(f"without is {without!r}; it must be a list of ids")
-    return store.write(
-        lambda connection: _ask(connection, campaign, clock, n, worker, seconds, frozenset(without), distinct),
-        pipelined=True,
-        safe=False,
-    )
+    while True:
+        try:
+            return store.write(
+                lambda connection: _ask(connection, campaign, clock, n, worker, seconds, frozenset(without), distinct),
+                pipelined=True,
+                safe=False,
+            )
+        except DeadImportError:
+            end_dead(store, campaign)
 
 
 def _ask(
@@ -136,7 +142,9 @@ def _ask(
         raise campaign.gone()
     now = moment.now()
     moment.remember()
-    numbered, spent, in_flight, doubt, earliest = rows[0]
+    numbered, spent, in_flight, doubt, earliest, importing = rows[0]
+    if importing is not None and is_dead(connection, importing):
+        raise DeadImportError
     back = 0
     if earliest is not None and earliest <= now:
         back = _sweep(connection, campaign, now)

@@ -14,7 +14,16 @@ from sqlalchemy.exc import IntegrityError
 from cutline.campaign.checks import check_name, check_text
 from cutline.campaign.database.identity import Identity, read_identity
 from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.database.schema import COUNTERS, arms, campaigns, pulls, sources
+from cutline.campaign.database.schema import (
+    COUNTERS,
+    arms,
+    campaigns,
+    import_arms,
+    import_pulls,
+    imports,
+    pulls,
+    sources,
+)
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Payload
 from cutline.campaign.settings import Settings
@@ -160,8 +169,9 @@ def delete(store: Store, name: str) -> None:
         deleted = connection.execute(delete_from(campaigns).where(campaigns.c.id == campaign.id))
         if deleted.rowcount == 0:
             return
-        connection.execute(delete_from(sources).where(sources.c.campaign_id == campaign.id))
-        for table in (pulls, arms):
-            connection.execute(delete_from(table).where(table.c.number.between(*campaign.numbers)))
+        for table in (sources, imports):
+            connection.execute(delete_from(table).where(table.c.campaign_id == campaign.id))
+        for number in (pulls.c.number, arms.c.number, import_pulls.c.number, import_arms.c.arm):
+            connection.execute(delete_from(number.table).where(number.between(*campaign.numbers)))
 
     store.write(work)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from cutline.campaign.arithmetic import UNIT
 from cutline.campaign.database import counters
 from cutline.campaign.database.identity import Identity
-from cutline.campaign.database.schema import OBSERVED, arms, pulls
+from cutline.campaign.database.imports import IS_DECIDED
+from cutline.campaign.database.schema import STAGED, TOLD, arms, import_arms, pulls
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Decision, Result
 from cutline.checks import check_whole
@@ -20,8 +21,18 @@ from cutline.errors import InvalidInputError
 
 _PAGE = 10_000
 
-_ARMS = select(arms.c.name, arms.c.payload, arms.c.pulls, arms.c.total, arms.c.in_flight).where(
-    arms.c.number.between(bindparam("first"), bindparam("last"))
+_ARMS = (
+    select(
+        arms.c.name,
+        arms.c.payload,
+        *(
+            (arms.c[name] + func.coalesce(import_arms.c[name], 0)).label(name)
+            for name in ("pulls", "total", "in_flight")
+        ),
+    )
+    .select_from(arms)
+    .outerjoin(import_arms, (import_arms.c.arm == arms.c.number) & IS_DECIDED)
+    .where(arms.c.number.between(bindparam("first"), bindparam("last")))
 )
 _ALL = _ARMS.order_by(arms.c.number)
 _NEAREST = _ARMS.order_by(arms.c.doubt.desc(), arms.c.position, arms.c.number).limit(bindparam("n"))
@@ -29,7 +40,11 @@ _NEAREST = _ARMS.order_by(arms.c.doubt.desc(), arms.c.position, arms.c.number).l
 _RESULTS = (
     select(pulls.c.number, pulls.c.arm, arms.c.name, pulls.c.reward, pulls.c.worker, pulls.c.key, pulls.c.state)
     .join(arms, arms.c.number == pulls.c.arm)
-    .where(pulls.c.number.between(bindparam("first"), bindparam("last")), pulls.c.reward.is_not(None))
+    .where(
+        pulls.c.number.between(bindparam("first"), bindparam("last")),
+        pulls.c.reward.is_not(None),
+        (pulls.c.state != STAGED) | IS_DECIDED,
+    )
     .order_by(pulls.c.number)
     .limit(_PAGE)
 )
@@ -70,7 +85,7 @@ def decisions(store: Store, campaign: Identity, nearest: int | None, confidence:
 def _rows(connection: Connection, campaign: Identity, nearest: int | None) -> list[Any]:
     first, last = campaign.numbers
     counters.read(connection, campaign, "observed")  # raises if the campaign is gone
-    values = {"first": first, "last": last, "n": nearest}
+    values = {"campaign": campaign.id, "first": first, "last": last, "n": nearest}
     return list(connection.execute(_ALL if nearest is None else _NEAREST, values).all())
 
 
@@ -92,7 +107,7 @@ def results(store: Store, campaign: Identity) -> Iterator[Result]:
     while True:
         page = store.read(partial(_page, campaign=campaign, first=first))
         for number, place, arm, reward, worker, key, state in page:
-            yield Result(arm, reward / UNIT, worker, key or campaign.pull_id((number, place)), state == OBSERVED)
+            yield Result(arm, reward / UNIT, worker, key or campaign.pull_id((number, place)), state != TOLD)
         if len(page) < _PAGE:
             return
         first = page[-1].number + 1
@@ -100,4 +115,6 @@ def results(store: Store, campaign: Identity) -> Iterator[Result]:
 
 def _page(connection: Connection, campaign: Identity, first: int) -> list[Any]:
     counters.read(connection, campaign, "observed")
-    return list(connection.execute(_RESULTS, {"first": first, "last": campaign.numbers[1]}).all())
+    return list(
+        connection.execute(_RESULTS, {"campaign": campaign.id, "first": first, "last": campaign.numbers[1]}).all()
+    )

@@ -10,8 +10,9 @@ from cutline.campaign.database import counters
 from cutline.campaign.database.arms_and_pulls import Arm, PullRow, lock_pulls, tell_pulls
 from cutline.campaign.database.identity import Identity, PullKey
 from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, pulls
+from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, STAGED, pulls
 from cutline.campaign.database.store import Store
+from cutline.campaign.operations.known import require_decided
 from cutline.campaign.results import Pull
 from cutline.errors import ConflictError
 
@@ -85,6 +86,8 @@ def _is_answered(
     """
     if row.worker is not None and not campaign.settings.repeat_workers:
         again = _HAS_AGAIN.rows(connection, worker=row.worker, arm=arm.number)
+        if any(state == STAGED for state, _ in again):
+            require_decided(connection, campaign)
         answers = {reward for _, reward in again if reward is not None}
         if units in answers:
             return True
