@@ -83,10 +83,7 @@ def command(
     if plot and not found.curve:
         say("no figure: nothing was simulated")
     elif plot:
-        from cutline.planning.figure import plan_figure
-        from cutline.plotting import save_figure
-
-        save_figure(plan_figure(found), plot)
+        found.plot(plot)
 
 
 def _guess(

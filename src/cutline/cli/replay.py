@@ -98,9 +98,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     click.echo({"table": _table, "csv": _csv, "json": _json}[form](found), nl=False)
     (click.echo if form == "table" else say)(found.sentence(within))
     if plot:
-        from cutline.plotting import regret_figure, save_figure
-
-        save_figure(regret_figure(found.panels()), plot)
+        found.plot(plot)
 
 
 def _csv(found: "Replay") -> str:

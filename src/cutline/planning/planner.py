@@ -1,9 +1,10 @@
 """plan: the smallest budget at which a policy is expected to make few enough errors, and what it is compared with."""
 
 import math
+import os
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,10 +18,14 @@ from cutline.planning.simulator import Simulator
 from cutline.policies import Policy
 from cutline.problem import Problem
 from cutline.progress import Progress
+from cutline.rows import Rows
 from cutline.simulation.checks import check_policies
 from cutline.simulation.workers import jobs_of
 from cutline.text import aligned
 from cutline.threshold import check_threshold
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLUMNS = ("what", "budget", "low", "high", "how")
 
@@ -36,7 +41,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Rows):
     """What ``plan`` returns. Budgets are pulls in all; None stands for a budget that does not exist or was not found.
 
     ``budget``: the smallest at which ``policy`` makes at most ``target`` errors on average, and ``low`` to ``high``,
@@ -66,7 +71,7 @@ class Plan:
     curve: tuple[Point, ...]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one dict a line of the table, with the keys of ``COLUMNS``; ``pandas.DataFrame`` takes them."""
+        """Return one dict a line of the table, with the keys of ``COLUMNS``."""
         simulated = (
             f"simulated, {self.games:,} games, {self.confidence:.0%} interval" if self.games else "not simulated"
         )
@@ -79,6 +84,17 @@ class Plan:
         if self.lower_bound is not None:
             rows.append(("any policy", self.lower_bound, None, None, "needed at worst, says Theorem 2"))
         return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> "Figure":
+        """Return the figure of the plan, and write it to a path if one is given: .svg, .png or .pdf.
+
+        Raises InvalidInputError for another ending, a file that cannot be written or a plan without a curve,
+        MissingDependencyError without matplotlib.
+        """
+        from cutline.planning.figure import plan_figure
+        from cutline.plotting.saving import drawn
+
+        return drawn(lambda: plan_figure(self), path)
 
     def __str__(self) -> str:
         arms = "1 arm" if self.arms == 1 else f"{self.arms:,} arms"

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,16 @@ def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
     content = figure_bytes(figure, _ending(path))
     with whole_file(path, "wb") as file:
         file.write(content)
+
+
+def drawn(draw: Callable[[], "Figure"], path: str | os.PathLike[str] | None) -> "Figure":
+    """Return the figure that ``draw`` makes, and write it to a path if one is given; raise before if it cannot be."""
+    if path is not None:
+        require_drawable(path)
+    figure = draw()
+    if path is not None:
+        save_figure(figure, path)
+    return figure
 
 
 def require_drawable(path: str | os.PathLike[str]) -> None:

@@ -1,19 +1,24 @@
 """The result of a replay: wrong decisions at every budget, and the labels that each policy needs."""
 
+import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cutline.errors import InvalidInputError
+from cutline.rows import Rows
 from cutline.simulation.curves import COLUMNS, RegretCurves
 from cutline.text import as_csv
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 GOLD_COLUMNS = ("mean_gold_errors", "gold_standard_error")
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(Rows):
     """What ``replay`` returns.
 
     ``against_full``: wrong decisions where the truth is the full-data answer, as RegretCurves; its problem has
@@ -84,6 +89,17 @@ class Replay:
     def to_csv(self) -> str:
         """Return the rows as CSV, with a header; what is not known is an empty field."""
         return as_csv((*COLUMNS, *GOLD_COLUMNS), self.rows())
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> "Figure":
+        """Return a figure of the panels side by side, and write it to a path if one is given: .svg, .png or .pdf.
+
+        Raises InvalidInputError for another ending or a file that cannot be written, MissingDependencyError without
+        matplotlib.
+        """
+        from cutline.plotting import regret_figure
+        from cutline.plotting.saving import drawn
+
+        return drawn(lambda: regret_figure(self.panels()), path)
 
     def panels(self) -> dict[str, RegretCurves]:
         """Return what ``plotting.regret_figure`` draws: errors against the full-data answer and against gold."""

@@ -17,6 +17,7 @@ from cutline.errors import InvalidInputError, NotFoundError
 from cutline.files import whole_file
 from cutline.policies import Policy, parse
 from cutline.problem import Problem
+from cutline.rows import Rows
 from cutline.simulation.statistics import Comparison, paired_t_test
 from cutline.text import as_csv
 
@@ -34,7 +35,7 @@ def versions() -> dict[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
-class RegretCurves:
+class RegretCurves(Rows):
     """What ``simulate`` returns: P policies at B budgets over R runs of a problem with K arms.
 
     ``errors``: wrong decisions, int32 of shape (P, B, R); their mean over runs is the aggregate regret (paper,
@@ -115,7 +116,7 @@ class RegretCurves:
         return paired_t_test(self.errors[self.row(policy), place], self.errors[self.row(other), place])
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one dict a policy and budget, with the keys of ``COLUMNS``; ``pandas.DataFrame`` takes them."""
+        """Return one dict a policy and budget, with the keys of ``COLUMNS``."""
         mean, error = self.mean, self.standard_error
         return [
             dict(zip(COLUMNS, (name, int(budget), self.runs, float(mean[p, b]), float(error[p, b])), strict=True))
@@ -142,14 +143,10 @@ class RegretCurves:
         ``plotting.regret_figure`` says what is drawn, and draws several curves side by side. Raises InvalidInputError
         for another ending or a file that cannot be written, MissingDependencyError without matplotlib.
         """
-        from cutline.plotting import regret_figure, require_drawable, save_figure
+        from cutline.plotting import regret_figure
+        from cutline.plotting.saving import drawn
 
-        if path is not None:
-            require_drawable(path)
-        figure = regret_figure({title: self})
-        if path is not None:
-            save_figure(figure, path)
-        return figure
+        return drawn(lambda: regret_figure({title: self}), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file (numpy's npz) that ``load`` reads; raise InvalidInputError if it cannot."""
