@@ -22,6 +22,8 @@ from cutline.compiled import kernel
 from cutline.policies import Policy
 from cutline.simulation import stepping
 from cutline.simulation.chunks import Chunk, ChunkResult, play_on
+from cutline.simulation.engines import ENGINES as BY_NAME
+from cutline.simulation.ranking import by_rank
 from cutline.simulation.skipping import waterline, wide
 
 
@@ -77,6 +79,7 @@ ENGINES = [
         ("waterline_kernel",),
         lambda chunk: play_on(waterline.waterline_kernel(type(chunk.policy)), chunk),
     ),
+    Engine(by_rank, (), BY_NAME["ranking"], needs_ceiling=False),
     Engine(wide, ("slice_kernel", "finishing_kernel"), play_split, quick=False),
 ]
 

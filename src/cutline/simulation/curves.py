@@ -40,8 +40,8 @@ class RegretCurves(Rows):
 
     ``errors``: wrong decisions, int32 of shape (P, B, R); their mean over runs is the aggregate regret (paper,
     eq. 3). ``pulls``: mean pulls of each arm, shape (P, B, K). ``policies``: their names, which ``parse``
-    reads. ``budgets``: int64 of shape (B,). ``engines``: what played each policy, "stepping" or "waterline"; their
-    results are the same. ``seed``, ``streams``, ``versions``: what it takes to repeat it.
+    reads. ``budgets``: int64 of shape (B,). ``engines``: what played each policy, "stepping", "waterline" or
+    "ranking"; their results are the same. ``seed``, ``streams``, ``versions``: what it takes to repeat it.
     """
 
     problem: Problem

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from cutline.policies.policy import LearningPolicy
 from cutline.simulation.chunks import Chunk, ChunkResult, play_on, pulls_of_a_run
+from cutline.simulation.ranking.by_rank import can_play, fits, play_by_rank
 from cutline.simulation.skipping.waterline import waterline_kernel
 from cutline.simulation.stages import play_stages
 from cutline.simulation.stepping import stage_kernel, stepping_kernel
@@ -16,6 +17,10 @@ from cutline.simulation.stepping import stage_kernel, stepping_kernel
 _WORTH_SKIPPING = 20
 _WORTH_A_LOOK = 20
 _WORTH_SPLITTING = 20_000
+_WORTH_A_TABLE = 300_000  # pulls of a game, over all runs
+_FEW_ARMS = 100
+_SHORT_RECORDS = 50  # pulls an arm
+_SHORT_BLIND_RECORDS = 10
 
 
 def _stepping(chunk: Chunk) -> ChunkResult:
@@ -28,13 +33,23 @@ def _waterline(chunk: Chunk) -> ChunkResult:
     return play_on(waterline_kernel(type(chunk.policy)), chunk)
 
 
-ENGINES: dict[str, Callable[[Chunk], ChunkResult]] = {"stepping": _stepping, "waterline": _waterline}
+def _ranking(chunk: Chunk) -> ChunkResult:
+    """Play a chunk by rank, or on another engine if a record turns out too long for a table."""
+    return play_by_rank(chunk) or ENGINES[_choose_other(chunk).engine](chunk)
+
+
+ENGINES: dict[str, Callable[[Chunk], ChunkResult]] = {
+    "stepping": _stepping,
+    "waterline": _waterline,
+    "ranking": _ranking,
+}
 """Each engine by the name that ``RegretCurves.engines`` gives."""
 
 
 def engines_for(chunk: Chunk) -> list[str]:
     """Return the names of the engines that can play a chunk, the stepping engine, which is the definition, first."""
-    return ["stepping"] if chunk.policy.ceiling is None else ["stepping", "waterline"]
+    can = {"stepping": True, "waterline": chunk.policy.ceiling is not None, "ranking": can_play(chunk)}
+    return [engine for engine in ENGINES if can[engine]]
 
 
 class Choice(NamedTuple):
@@ -45,12 +60,26 @@ class Choice(NamedTuple):
 
 
 def choose(chunk: Chunk, more_workers_than_runs: bool = False) -> Choice:
-    """Choose the engine for a chunk: the skip-ahead engine where it can play the policy and there is enough to skip.
+    """Choose the engine for a chunk: by rank where many arms get few pulls each, and as ``_choose_other`` elsewhere.
+
+    Tables are for the policies that can use them, where there are pulls enough to be worth making them.
+    """
+    arms, looks = chunk.problem.arms, chunk.budgets.size
+    longest = _SHORT_RECORDS if chunk.policy.reads_rewards else _SHORT_BLIND_RECORDS
+    few_pulls = arms >= _FEW_ARMS and chunk.budgets[-1] <= longest * arms
+    pulls_of_a_game = chunk.total_pulls // (1 if chunk.policy.anytime else looks)
+    if few_pulls and pulls_of_a_game >= _WORTH_A_TABLE and can_play(chunk) and fits(chunk):
+        return Choice("ranking", False)
+    return _choose_other(chunk, more_workers_than_runs)
+
+
+def _choose_other(chunk: Chunk, more_workers_than_runs: bool = False) -> Choice:
+    """Choose between the engines that need no table: skip ahead where the policy can and there is enough to skip.
 
     Below some 20 pulls an arm, and 20 more for each look, there is nothing to gain, except from a policy that reads no
     rewards. Where workers would be idle, runs with very many arms are split by arms.
     """
-    if "waterline" not in engines_for(chunk):
+    if chunk.policy.ceiling is None:
         return Choice("stepping", False)
     arms, looks = chunk.problem.arms, chunk.budgets.size
     games = 1 if chunk.policy.anytime else looks

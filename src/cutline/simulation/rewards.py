@@ -190,6 +190,34 @@ def reward_words(stream: Stream, block: int, words: Any, undecided: Any) -> None
             words[i] = _decide(state + first * increment, increment, rest, words[i], undecided[i])
 
 
+@jit_in_place
+def first_words(streams: Streams, words: Any, undecided: Any) -> None:
+    """Fill ``words`` (K,) with what ``reward_word`` returns for every arm's block 0; the compiler makes vectors.
+
+    ``undecided`` is space for as many words.
+    """
+    for arm in range(words.size):
+        counter = streams.states[arm]
+        mean = streams.means[arm]
+        digits = np.uint64((mean if mean < 1.0 else 0.0) * _TWO_64)
+        ones = _ZERO
+        open_lanes = _ALL
+        for place in range(_ALWAYS_OF_MANY):
+            digit = _ZERO - ((digits >> np.uint64(63 - place)) & _ONE)
+            ones, open_lanes = _compare(mix(counter), digit, ones, open_lanes)
+            counter += streams.increments[arm]
+        words[arm] = ones
+        undecided[arm] = open_lanes
+    for arm in range(words.size):
+        if not _SMALL <= streams.means[arm] < 1.0:
+            words[arm] = reward_word(stream_of(streams, arm), 0)
+        elif undecided[arm] != _ZERO:
+            increment = streams.increments[arm]
+            rest = np.uint64(streams.means[arm] * _TWO_64) << np.uint64(_ALWAYS_OF_MANY)
+            counter = streams.states[arm] + np.uint64(_ALWAYS_OF_MANY) * increment
+            words[arm] = _decide(counter, increment, rest, words[arm], undecided[arm])
+
+
 def stream_key(seed: int, stream: str) -> int:
     """Return the 64-bit key of a stream of rewards.
 

@@ -1,0 +1,85 @@
+"""The engine by rank: plays the runs of a chunk by look-ups in a table of ranks, all budgets of a run in two walks."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.compiled import kernel
+from cutline.simulation.chunks import Chunk, ChunkResult, Games, Outcome, no_outcome
+from cutline.simulation.ranking.pilot import take_aim
+from cutline.simulation.ranking.table import Ranks
+from cutline.simulation.ranking.walking import Window, empty_kept, empty_stops, empty_tile, find_stops, stop, survey
+
+_ATTEMPTS = 4
+_NO_PARAMETERS = np.empty((1, 1, 1))  # a table has been computed with them
+
+
+@kernel
+def _play_runs(games: Games, ranks: Ranks, window: Window, outcome: Outcome) -> int:
+    """Play runs; return how many were played before one that the table cannot hold."""
+    arms, looks = games.means.size, games.budgets.size
+    kept, tile, stops = empty_kept(arms), empty_tile(arms, looks), empty_stops(looks, ranks.above)
+    made = np.empty(ranks.above, np.int64)
+    low, high = window
+    run = 0
+    while run < outcome.errors.shape[1]:
+        at = Window(low, high)
+        result = survey(games, run, ranks, at, kept, made, tile)
+        if result.open_from <= high:
+            break
+        if result.below > games.budgets[0]:
+            low = max(-1, 2 * low - high - 1)
+        elif find_stops(games, at, result.below, made, stops):
+            stop(games, run, ranks, kept, stops, tile, outcome)
+            run += 1
+        elif high < ranks.above - 1:
+            high = min(ranks.above - 1, 2 * high - low + 1)
+        else:
+            break
+    return run
+
+
+def can_play(chunk: Chunk) -> bool:
+    """Say whether the parameters of all games are the same for all arms, so that one table is enough for a game."""
+    return all(np.ndim(value) == 0 for value in chunk.policy.parameters(chunk.problem, int(chunk.budgets[-1])))
+
+
+def fits(chunk: Chunk) -> bool:
+    """Say whether a sample of the arms finds tables that hold all records; for chunks that can be played."""
+    return all(take_aim(chunk, chunk.budgets[looks]) is not None for looks in _games(chunk))
+
+
+def play_by_rank(chunk: Chunk) -> ChunkResult | None:
+    """Play a chunk; return None where a table is not enough for a game or does not hold all records."""
+    if not can_play(chunk):
+        return None
+    outcome = no_outcome(chunk.budgets.size, chunk.problem.arms, chunk.runs)
+    for looks in _games(chunk):
+        part = Outcome(outcome.errors[looks], outcome.pulls[looks], outcome.totals[looks], outcome.skipped)
+        if not _play_game(chunk, chunk.budgets[looks], part):
+            return None
+    return ChunkResult(outcome.errors, outcome.pulls, outcome.totals, 0)
+
+
+def _play_game(chunk: Chunk, budgets: NDArray[np.int64], outcome: Outcome) -> bool:
+    """Play a game in all runs, with larger tables from where one turns out too small; say whether they are enough."""
+    means, threshold, key = chunk.problem.means, chunk.problem.threshold, np.uint64(chunk.key)
+    played = 0
+    for farther in range(_ATTEMPTS):
+        aim = take_aim(chunk, budgets, farther)
+        if aim is None:
+            return False
+        games = Games(means, threshold, _NO_PARAMETERS, key, chunk.first_run + played, budgets)
+        errors = np.empty((budgets.size, chunk.runs - played), np.int32)
+        with np.errstate(over="ignore"):  # as in play_on
+            more = _play_runs(games, *aim, outcome._replace(errors=errors))
+        outcome.errors[:, played : played + more] = errors[:, :more]
+        played += more
+        if played == chunk.runs:
+            return True
+    return False
+
+
+def _games(chunk: Chunk) -> list[slice]:
+    """Return the looks of each game: all of them, or one each for a policy that begins afresh."""
+    looks = chunk.budgets.size
+    return [slice(0, looks)] if chunk.policy.anytime else [slice(look, look + 1) for look in range(looks)]

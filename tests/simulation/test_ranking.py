@@ -1,0 +1,113 @@
+"""The engine by rank against the definition, where budgets cut through ties, and when it is chosen."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform, simulate
+from cutline.policies import Policy, available, parse
+from cutline.policies.oracle import GapOracle
+from cutline.simulation.chunks import Chunk, ChunkResult
+from cutline.simulation.engines import choose, engines_for, play
+from cutline.simulation.ranking import by_rank
+from cutline.simulation.ranking.by_rank import play_by_rank
+from cutline.simulation.ranking.pilot import take_aim
+from cutline.simulation.ranking.walking import Window
+
+EQUAL = [str(policy()) for policy in available() if not policy.yardstick]
+POLICIES = [*EQUAL, "APT(0.05)", "Opt-KG(0.5,0.5)", "LSA(4)"]
+
+
+def beta_arms(arms: int, threshold: float = 0.5) -> Problem:
+    return Problem(np.random.default_rng(arms).beta(2, 2, arms), threshold)
+
+
+def chunk_of(policy: Policy, problem: Problem, budgets: list[int], runs: int = 2) -> Chunk:
+    return Chunk(problem, policy, np.array(budgets, np.int64), 5, 3, runs)
+
+
+def assert_same(ranked: ChunkResult | None, stepped: ChunkResult) -> None:
+    assert ranked is not None
+    assert np.array_equal(ranked.errors, stepped.errors)
+    assert np.array_equal(ranked.pulls, stepped.pulls)
+    assert np.array_equal(ranked.totals, stepped.totals)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@settings(max_examples=15)
+@given(
+    arms=st.sampled_from([1, 2, 7, 255, 256, 257, 600]),
+    threshold=st.sampled_from([0.5, 0.3, 1 / 3, 0.9, 0.01]),
+    shares=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=6),
+    longest=st.sampled_from([1, 3, 12, 40]),
+)
+def test_every_run_is_the_stepping_engines(
+    name: str, arms: int, threshold: float, shares: list[float], longest: int
+) -> None:
+    """On either side of a tile's size; with budgets anywhere, equal arms' ties cut through among them."""
+    budgets = sorted({arms + round(share * longest * arms) for share in shares})
+    chunk = chunk_of(parse(name), beta_arms(arms, threshold), budgets)
+    assert_same(play(chunk, "ranking"), play(chunk, "stepping"))
+
+
+@pytest.mark.parametrize("policy", [LSA(), APT(0.05), OptKG(), Uniform(), parse("Lai")], ids=str)
+@pytest.mark.parametrize("looks", [1, 20])
+def test_tables_hold_the_records_of_many_arms(policy: Policy, looks: int) -> None:
+    arms = 3000
+    chunk = chunk_of(
+        policy, beta_arms(arms), np.linspace(20 * arms / looks + arms, 20 * arms, looks).astype(int).tolist()
+    )
+    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+
+
+@pytest.mark.parametrize("policy", [LSA(), OptKG(), Uniform()], ids=str)
+def test_budgets_one_apart_show_every_pull_of_a_tie_in_the_order_of_the_arms(policy: Policy) -> None:
+    problem = Problem([0.5, 0.2, 0.8] * 10)
+    chunk = chunk_of(policy, problem, list(range(30, 300)), 1)
+    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+
+
+def test_arms_with_means_of_0_and_1_and_next_to_them_get_their_own_rewards() -> None:
+    problem = Problem([0.0, 1.0, 1e-9, 2.0**-11, 1 - 2.0**-53, 0.5, 5e-324] * 50)
+    chunk = chunk_of(LSA(), problem, [350, 1000, 5000])
+    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+
+
+def test_records_pass_from_word_to_word() -> None:
+    chunk = chunk_of(Uniform(), beta_arms(40), [40 * 63, 40 * 64, 40 * 64 + 5, 40 * 65, 40 * 130])
+    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+
+
+def test_runs_whose_windows_were_wrong_are_walked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    chunk = chunk_of(LSA(), beta_arms(500), [5000], 40)
+    found = take_aim(chunk, chunk.budgets)
+    assert found is not None
+    stepped = play(chunk, "stepping")
+    last = found.ranks.above - 1
+    for low, high in ((-1, 0), (last - 1, last), (last - 1, last - 1), (0, 1)):
+        aim = found._replace(window=Window(low, high))
+        monkeypatch.setattr(by_rank, "take_aim", lambda chunk, budgets, farther, aim=aim: aim)
+        assert_same(play_by_rank(chunk), stepped)
+
+
+def test_what_no_table_holds_is_played_by_another_engine() -> None:
+    for policy in (APT(0), GapOracle()):
+        chunk = chunk_of(policy, beta_arms(200), [40 * 200])
+        assert play_by_rank(chunk) is None
+        assert_same(play(chunk, "ranking"), play(chunk, "stepping"))
+
+
+def test_oracles_have_a_parameter_for_each_arm_and_no_table() -> None:
+    assert engines_for(chunk_of(GapOracle(), beta_arms(10), [100])) == ["stepping", "waterline"]
+    assert engines_for(chunk_of(UCBE(), beta_arms(10), [100])) == ["stepping", "waterline", "ranking"]
+
+
+def test_many_arms_with_few_pulls_are_played_by_rank_and_long_records_are_not() -> None:
+    problem = beta_arms(1000)
+    for budget, engine in ((10_000, "ranking"), (100_000, "waterline")):
+        assert choose(chunk_of(LSA(), problem, [budget], 100)).engine == engine
+    assert choose(chunk_of(LSA(), problem, [10_000], 1)).engine == "stepping"  # not worth a table
+    assert choose(chunk_of(APT(0), problem, [40_000], 100)).engine == "waterline"
+    curves = simulate(problem, ["LSA", "Uniform"], [5_000, 10_000], runs=50)
+    assert curves.engines == ("ranking", "ranking")
+    assert curves.pulls.sum(axis=2).tolist() == [[5_000.0, 10_000.0]] * 2
