@@ -9,11 +9,11 @@ from cutline.campaign import Campaign
 
 LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED, WITHDRAWN = range(6)
 STRIDE = 2**40
-ARMS = "number - {base}, name, payload, position, pulls, total, in_flight, index_value, doubt"
+ARMS = "number - {base}, name, payload, position, pulls, total, squares, in_flight, index_value, generation, doubt"
 PULLS = "number - {base}, arm - {base}, state, expires, reward, worker, key"
 CAMPAIGN = (
     "name, threshold, policy, budget, seed, max_pulls_per_arm, repeat_workers, prior_a, prior_b, target_errors, "
-    "arms, numbered, spent, in_flight, observed, doubt"
+    "decide, generation, learnt_from, learn_at, up_to_date, arms, numbered, spent, in_flight, observed, doubt"
 )
 
 
@@ -47,7 +47,7 @@ def under_way(campaign: Campaign) -> tuple[Any, ...]:
 def audit(campaign: Campaign) -> None:
     """Assert that every sum that the tables keep is the sum of what they hold, and that the budget was kept."""
     (own,), arms, pulls = dump(campaign)
-    *_, count, numbered, spent, in_flight, observed, doubt = own
+    *_, generation, _, _, up_to_date, count, numbered, spent, in_flight, observed, doubt = own
     states = [state for _, _, state, *_ in pulls]
     assert (spent, in_flight, observed) == (states.count(TOLD), states.count(LEASED), states.count(OBSERVED))
     assert spent + in_flight <= campaign.settings.budget
@@ -56,6 +56,9 @@ def audit(campaign: Campaign) -> None:
     assert all(1 <= number <= numbered for number in numbers)
     assert set(states) <= set(range(WITHDRAWN + 1))
     assert (count, doubt) == (len(arms), sum(arm[-1] for arm in arms))
+    generations = [arm[-2] for arm in arms]
+    assert max(generations) <= generation
+    assert set(generations[:up_to_date]) <= {generation}
     rewards: dict[int, list[int]] = defaultdict(list)
     flying: Counter[int] = Counter()
     for _, arm, state, expires, reward, _, _ in pulls:
@@ -65,5 +68,6 @@ def audit(campaign: Campaign) -> None:
         if reward is not None:
             rewards[arm].append(reward)
     assert under_way(campaign) == (0, 0, 0)
-    for number, _, _, _, had, total, leased, _, _ in arms:
+    for number, _, _, _, had, total, squares, leased, *_ in arms:
         assert (had, total, leased) == (len(rewards[number]), sum(rewards[number]), flying[number])
+        assert squares == sum((2 * reward**2 + 10**9) // (2 * 10**9) for reward in rewards[number])

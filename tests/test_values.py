@@ -34,7 +34,7 @@ from cutline.recorded.result import Replay
 from cutline.simulation.curves import RegretCurves
 from cutline.simulation.statistics import Comparison
 
-SETTINGS = Settings(0.25, LSA(2.0), 10, 7, 3, True, (0.5, 2.0), 0.125)
+SETTINGS = Settings(0.25, LSA(2.0), 10, 7, 3, True, (0.5, 2.0), 0.125, "mean")
 PULL = Pull("5f2c-1-0", "pear", {"n": [1, None]}, "ann", 1.5)
 OBSERVATIONS = Observations(
     "l.csv", ("a", "b"), np.array([0, 1, 0]), ("ann", None, "bob"), np.array([1.0, 0.0, 0.5]), np.array([2, 3, 4])

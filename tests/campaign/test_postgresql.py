@@ -18,7 +18,7 @@ from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, asked, one
 from cutline.campaign import Campaign, campaigns
 from cutline.campaign.database import arms_and_pulls, engines
-from cutline.campaign.database.arms_and_pulls import lock_arms
+from cutline.campaign.database.arms_and_pulls import lock_pulls_and_arms
 from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.operations import asking, known, observing
 from cutline.errors import StoreError
@@ -172,10 +172,10 @@ def test_a_transaction_that_postgresql_ended_for_a_deadlock_is_done_again(postgr
 
         def lock(first: int, second: int, connection: Connection) -> int:
             tries.append(first)
-            lock_arms(connection, [campaign._identity.base + first])
+            lock_pulls_and_arms(connection, campaign._identity, (), [campaign._identity.base + first])
             if len(tries) <= 2:
                 both_hold_one.wait(10)
-            return len(lock_arms(connection, [campaign._identity.base + second]))
+            return len(lock_pulls_and_arms(connection, campaign._identity, (), [campaign._identity.base + second]).arms)
 
         futures = [pool.submit(campaign._store.write, partial(lock, *pair)) for pair in ((0, 1), (1, 0))]
         assert [future.result(30) for future in futures] == [1, 1]
@@ -189,7 +189,7 @@ def test_an_ask_passes_over_an_arm_that_somebody_is_telling(postgresql: str) -> 
         numbers = [campaign._identity.base + arms(3).index(first.arm)]
 
         def ask_meanwhile(connection: Connection) -> list[str]:
-            lock_arms(connection, numbers)
+            lock_pulls_and_arms(connection, campaign._identity, (), numbers)
             with ThreadPoolExecutor(1) as pool:  # on another connection
                 return pool.submit(asked, campaign, 2).result()
 
@@ -201,7 +201,7 @@ def test_an_ask_that_needs_an_arm_that_somebody_is_telling_waits_for_it(postgres
     with Campaign.create(postgresql, "c", ["a"], 0.5, "LSA", 10) as campaign, ThreadPoolExecutor(1) as pool:
 
         def ask_meanwhile(connection: Connection) -> "Future[list[str]]":
-            lock_arms(connection, [campaign._identity.base])
+            lock_pulls_and_arms(connection, campaign._identity, (), [campaign._identity.base])
             waiting = pool.submit(asked, campaign)
             assert wait([waiting], timeout=0.3).done == set()
             return waiting

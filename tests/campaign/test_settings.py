@@ -18,11 +18,12 @@ from cutline.policies.lsa import LSA
 
 NAMES = [item.name for item in fields(Settings)]
 DEFAULT = Settings(0.5, LSA(), 10)
-OTHER = Settings(0.25, APT(0.05), 2**53, 7, 3, True, (0.5, 2.0), 0.125)
+OTHER = Settings(0.25, APT(0.05), 2**53, 7, 3, True, (0.5, 2.0), 0.125, "mean")
 
 
 def test_every_setting_has_its_columns_its_option_and_its_type() -> None:
     own = {"id", "name", "token", "arms", "unfinished_until", *COUNTERS}
+    own |= {"generation", "learnt_from", "learn_at", "up_to_date"}
     assert set(DEFAULT.columns()) == {column.name for column in campaigns.columns} - own
     assert set(get_type_hints(Expected)) == set(NAMES)
     options = click.command(settings_options(lambda: None)).params
@@ -47,6 +48,7 @@ def test_a_dictionary_of_settings_has_what_json_can_write() -> None:
         "repeat_workers": True,
         "prior": [0.5, 2.0],
         "target_errors": 0.125,
+        "decide": "mean",
     }
 
 
@@ -59,8 +61,8 @@ def test_any_setting_that_differs_is_named_with_both_values(name: str) -> None:
 
 
 def test_none_is_a_value_only_of_settings_that_may_be_left_out() -> None:
-    assert replace(OTHER, max_pulls_per_arm=None, target_errors=None).target_errors is None
-    for name in ("threshold", "policy", "budget", "seed", "prior"):
+    assert replace(OTHER, max_pulls_per_arm=None, prior=None, target_errors=None).prior is None
+    for name in ("threshold", "policy", "budget", "seed", "decide"):
         nothing: dict[str, Any] = {name: None}
         with pytest.raises(InvalidInputError, match=name):
             replace(OTHER, **nothing)

@@ -9,6 +9,7 @@ from campaign_contract.creating import Creating
 from campaign_contract.deciding import Deciding
 from campaign_contract.importing import Importing
 from campaign_contract.joining import Joining
+from campaign_contract.learning import Learning
 from campaign_contract.leasing import Leasing
 from campaign_contract.observing import Observing
 from campaign_contract.opening import Opening
@@ -18,7 +19,7 @@ from campaign_contract.telling import Telling
 from campaign_contract.versions import Versions
 
 
-class CampaignContract(Asking, Telling, Leasing, Stopping, Observing, Deciding, Creating):
+class CampaignContract(Asking, Telling, Leasing, Stopping, Observing, Deciding, Learning, Creating):
     """Subclasses give a fixture ``url``: None, or that of an empty database."""
 
 

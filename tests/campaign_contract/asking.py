@@ -84,7 +84,7 @@ class Asking(CampaignTests):
         campaign = create(["new"], policy="LSA", threshold=0.3)
         for flying in range(1, 5):
             one(campaign)
-            assert dump(campaign)[1][0][7] == pytest.approx(0.5 * math.log(flying), rel=1e-11, abs=1e-30)
+            assert dump(campaign)[1][0][8] == pytest.approx(0.5 * math.log(flying), rel=1e-11, abs=1e-30)
         campaign = create(["new", "b"], policy="APT(0)", threshold=0.3)
         pulls = campaign.ask(4)
         assert Counter(pull.arm for pull in pulls) in ({"new": 1, "b": 3}, {"new": 3, "b": 1})  # no gap: all ties

@@ -88,6 +88,7 @@ class Creating(CampaignTests):
             ({"prior": (0, 1)}, "prior a is 0"),
             ({"prior": (1, math.inf)}, "prior b is inf"),
             ({"prior": 1}, "prior is 1"),
+            ({"decide": "median"}, "decide is 'median'; it must be likelier or mean"),
             ({"target_errors": -0.1}, "target_errors is -0.1"),
             ({"target_errors": math.nan}, "target_errors is nan"),
             ({"name": ""}, "campaign name ''"),

@@ -13,14 +13,14 @@ from cutline.errors import InvalidInputError
 
 class Deciding(CampaignTests):
     def test_a_mean_on_the_threshold_is_above_whatever_binary_makes_of_it(self, create: Create) -> None:
-        campaign = create(["3 of 10", "parts", "just below"], threshold=0.3)
+        campaign = create(["3 of 10", "parts", "just below"], threshold=0.3, decide="mean")
         campaign.observe_many([("3 of 10", i < 3) for i in range(10)])
         campaign.observe_many([("parts", reward) for reward in (0.1, 0.2, 0.6)])
         campaign.observe_many([("just below", reward) for reward in (0.1, 0.2, 0.599999999)])
         assert [item.above for item in campaign.decisions()] == [True, True, False]
 
     def test_decisions_say_how_sure_they_are(self, create: Create) -> None:
-        campaign = create(["a", "b", "c"], threshold=0.4, budget=50)
+        campaign = create(["a", "b", "c"], threshold=0.4, budget=50, prior=(1, 1))
         campaign.observe_many([("a", i < 6) for i in range(9)] + [("b", i < 1) for i in range(7)])
         a, b, c = campaign.decisions(confidence=0.9)
         assert [(item.arm, item.pulls, item.above) for item in (a, b, c)] == [
@@ -57,7 +57,13 @@ class Deciding(CampaignTests):
         campaign = create(["a"], threshold=0.5, prior=(3, 1))
         assert campaign.decisions()[0].wrong == pytest.approx(0.5**3, rel=1e-12)
         campaign.observe("a", 0)
-        # below, while Beta(3, 2) holds 11/16 above 0.5
+        # Beta(3, 2) holds 11/16 above 0.5
+        assert campaign.decisions()[0].above is True
+        assert campaign.decisions()[0].wrong == pytest.approx(5 / 16, rel=1e-12)
+
+    def test_the_mean_decides_where_the_campaign_says_so_however_likely_that_is_wrong(self, create: Create) -> None:
+        campaign = create(["a"], threshold=0.5, prior=(3, 1), decide="mean")
+        campaign.observe("a", 0)
         assert campaign.decisions()[0].above is False
         assert campaign.decisions()[0].wrong == pytest.approx(11 / 16, rel=1e-12)
 

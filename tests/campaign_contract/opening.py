@@ -40,7 +40,7 @@ class Opening(SharedCampaignTests):
             )  # fmt: skip
         assert str(caught.value) == (
             "campaign 'flaky': policy is LSA(1.35), not Uniform; budget is 1000000, not 6000; seed is 4, not 5; "
-            "max_pulls_per_arm is None, not 3; repeat_workers is False, not True; prior is (1.0, 1.0), not (2.0, 2.0); "
+            "max_pulls_per_arm is None, not 3; repeat_workers is False, not True; prior is None, not (2.0, 2.0); "
             "target_errors is None, not 1.0"
         )
 

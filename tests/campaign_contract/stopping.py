@@ -38,7 +38,7 @@ class Stopping(CampaignTests):
         assert campaign.ask(worker="ann").reason is Reason.ARMS_EXHAUSTED
 
     def test_it_stops_when_few_enough_errors_are_expected(self, create: Create) -> None:
-        campaign = create(2, policy="Uniform", target_errors=0.5)
+        campaign = create(2, policy="Uniform", target_errors=0.5, prior=(1, 1))
         for told in range(20):
             expected = 2 * 0.5 ** (told // 2 + 1) if told % 2 == 0 else 0.5 ** (told // 2 + 1) + 0.5 ** (told // 2 + 2)
             assert campaign.status().expected_errors == pytest.approx(expected, abs=1e-11)

@@ -2,15 +2,16 @@
 
 import functools
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, text
 
-from campaign_contract.campaigns import SharedCampaignTests, one
+from campaign_contract.campaigns import SharedCampaignTests, arms, one
 from cutline.campaign import Campaign, campaigns
 from cutline.campaign.database.schema import HEAD
 from cutline.errors import StoreError
-from ledger import dump, rows
+from ledger import audit, dump, rows
 
 
 def execute(statement: str, connection: Connection) -> None:
@@ -31,23 +32,35 @@ class Versions(SharedCampaignTests):
         finally:
             self.set_version(made, HEAD)
 
-    def test_a_database_of_the_first_version_goes_on_with_all_that_it_holds(self, url: str, made: Campaign) -> None:
-        made.observe("arm 0", 1, "ann", "key")
-        first, second = made.ask(2, worker="bob")
-        made.tell(first, 1)
-        before = dump(made)
-        for statement in (
-            *(f"DROP TABLE cutline_{name}" for name in ("imports", "import_arms", "import_pulls", "clock", "sources")),
-            "ALTER TABLE cutline_campaigns DROP COLUMN unfinished_until",
-            "UPDATE cutline_version SET version_num = '0001'",
-        ):
-            made._store.write(functools.partial(execute, statement))
-        with Campaign.open(url, "flaky") as upgraded:
+    def test_a_database_of_the_first_version_goes_on_with_all_that_it_holds(self, url: str) -> None:
+        with Campaign.create(url, "old", arms(20), 0.5, "LSA", 1_000_000, seed=4, **OLD) as made:
+            made.observe("arm 0", 1, "ann", "key")
+            first, second = made.ask(2, worker="bob")
+            made.tell(first, 1)
+            before = dump(made)
+            self.make_old(made)
+        with Campaign.open(url, "old") as upgraded:
             assert dump(upgraded) == before
+            assert (upgraded.settings.prior, upgraded.settings.decide) == ((1, 1), "mean")
             assert upgraded.status().in_flight == 1
             assert upgraded.tell(second, 0)
             assert len(upgraded.ask(3)) == 3
-        assert [status.name for status in campaigns(url)] == ["flaky"]
+            audit(upgraded)
+        assert [status.name for status in campaigns(url)] == ["old"]
+
+    def test_scores_of_the_first_version_have_their_squares_and_what_is_said_of_them_follows(self, url: str) -> None:
+        with Campaign.create(url, "old", arms(20), 0.5, "LSA", 1_000_000, **OLD) as made:
+            made.observe_many((f"arm {i % 3}", round(0.3 + i / 50, 9)) for i in range(12))
+            before = dump(made)
+            for table in ("arms", "campaigns"):
+                made._store.write(functools.partial(execute, f"UPDATE cutline_{table} SET doubt = 0"))
+            self.make_old(made)
+        with Campaign.open(url, "old") as upgraded:
+            upgraded.abandon(one(upgraded))
+            audit(upgraded)
+            assert dump(upgraded)[1] == before[1]
+            expected = sum(item.wrong for item in upgraded.decisions())
+            assert upgraded.status().expected_errors == pytest.approx(expected, abs=1e-11)
 
     def test_an_older_database_is_upgraded_when_it_is_opened(self, url: str, made: Campaign, later: None) -> None:
         made.tell(one(made), 1)
@@ -78,10 +91,25 @@ class Versions(SharedCampaignTests):
         monkeypatch.setattr(store, "HEAD", "9998")
         monkeypatch.setattr(migrations, "VERSIONS", [*migrations.VERSIONS, str(tmp_path)])
 
+    def make_old(self, campaign: Campaign) -> None:
+        """Make the database of a campaign one of the first version."""
+        tables = ("imports", "import_arms", "import_pulls", "clock", "sources", "learnt")
+        for statement in (
+            *(f"DROP TABLE cutline_{name}" for name in tables),
+            *(f"ALTER TABLE cutline_campaigns DROP COLUMN {name}" for name in OF_CAMPAIGNS),
+            *(f"ALTER TABLE cutline_arms DROP COLUMN {name}" for name in ("squares", "generation")),
+            "UPDATE cutline_version SET version_num = '0001'",
+        ):
+            campaign._store.write(functools.partial(execute, statement))
+
     def set_version(self, campaign: Campaign, version: str) -> None:
         campaign._store.write(
             lambda connection: connection.execute(text("UPDATE cutline_version SET version_num = :v"), {"v": version})
         )
+
+
+OLD: Any = {"prior": (1, 1), "decide": "mean"}
+OF_CAMPAIGNS = ("unfinished_until", "decide", "generation", "learnt_from", "learn_at", "up_to_date")
 
 
 def create_second(url: str) -> Campaign:
@@ -95,7 +123,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "9998"
-down_revision = "0003"
+down_revision = "0004"
 
 
 def upgrade():

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
-from scipy.special import betainc, betaln, expit, softmax
+from scipy.special import betainc, betaln, expit, psi, softmax
 
 from cutline.beliefs.intervals import Floats
 
@@ -25,8 +24,10 @@ _STEPS = 60
 _STARTS = (0.0, 0.7), (2.0, -0.5), (-2.0, -0.5)  # logit of the mean, ln(a + b)
 _SPREAD_OF_MEAN, _SPREAD_OF_SIZE = 3.0, 2.0  # standard deviations of the logit of the mean and of ln(a + b)
 _FLAT_SIZE = np.log(2.0)  # ln(a + b) of Beta(1, 1)
-_POINT = 0.02  # arms that stand for each point before there is any
+_POINTS = np.array([1.0, 0.02, 0.02])  # arms that stand for the Beta and for each point before there is any
 _FURTHEST = 12.0
+_TINY = 1e-12
+_UNDERFLOW = 1e-300
 
 _EDGES: Floats = np.sin(0.5 * np.pi * np.arange(_CELLS + 1) / _CELLS) ** 2  # as close as standard errors are small
 _WIDTHS: Floats = np.diff(_EDGES)
@@ -51,9 +52,9 @@ class Prior:
         masses = centre
         likelihood = _likelihoods(n, total)
         for _ in range(_STEPS):
-            shares = likelihood * masses
-            shares /= shares.sum(axis=1, keepdims=True)
-            masses = (count @ shares + _CENTRE * centre) / (count.sum() + _CENTRE)
+            weights = count / np.einsum("rc,c->r", likelihood, masses)  # with @ many threads would wait for each other
+            shares = masses * np.einsum("r,rc->c", weights, likelihood)
+            masses = (shares + _CENTRE * centre) / (count.sum() + _CENTRE)
         return cls(masses)
 
     def above(self, pulls: ArrayLike, totals: ArrayLike, threshold: float) -> Floats:
@@ -61,9 +62,18 @@ class Prior:
 
         ``pulls`` n >= 0 and ``totals`` from 0 to n have shape (R,), as has the result. A point on (0, 1) has no mass.
         """
+        return self.sides(pulls, totals, threshold)[1]
+
+    def sides(self, pulls: ArrayLike, totals: ArrayLike, threshold: float) -> tuple[Floats, Floats]:
+        """Return the probabilities that the mean of an arm is below and ``above`` the threshold."""
         n, total = np.asarray(pulls, np.float64), np.asarray(totals, np.float64)
-        shares: Floats = (_likelihoods(n, total, threshold) @ self.masses) / (_likelihoods(n, total) @ self.masses)
-        return shares
+        each = _likelihoods(n, total) * self.masses
+        cut = np.searchsorted(_EDGES, threshold) - 1  # the cell that holds the threshold
+        parts = betainc(total + 1.0, n - total + 1.0, np.array([[_EDGES[cut]], [threshold], [_EDGES[cut + 1]]]))
+        lower, upper = np.diff(parts, axis=0) * (self.masses[cut] / _WIDTHS[cut])
+        below = each[:, :cut].sum(axis=1) + each[:, -2] + lower
+        above = each[:, cut + 1 : -2].sum(axis=1) + each[:, -1] + upper
+        return below / (below + above), above / (below + above)
 
     def log_likelihood(self, pulls: ArrayLike, totals: ArrayLike) -> Floats:
         """Return ln of the probability of the rewards of each record in their order, shape (R,)."""
@@ -72,36 +82,48 @@ class Prior:
         return unit + np.log(_likelihoods(n, total) @ self.masses)
 
 
-def _likelihoods(n: Floats, total: Floats, above: float = 0.0) -> Floats:
+def _likelihoods(n: Floats, total: Floats) -> Floats:
     """Return the likelihood of each record, shape (R,), at each cell and point: (R, cells + 2).
 
     In units of B(total + 1, n - total + 1), which keeps them from underflow: at a cell the mean over it of the density
-    of Beta(total + 1, n - total + 1); at a point n + 1 if all rewards were like it, else 0. Only of means that are
-    ``above``.
+    of Beta(total + 1, n - total + 1); at a point n + 1 if all rewards were like it, else 0.
     """
-    edges = np.maximum(_EDGES, above)
-    cells = np.diff(betainc(total[:, None] + 1.0, (n - total)[:, None] + 1.0, edges)) / _WIDTHS
-    at_0 = np.where((total == 0.0) & (above <= 0.0), n + 1.0, 0.0)
+    cells = np.diff(betainc(total[:, None] + 1.0, (n - total)[:, None] + 1.0, _EDGES)) / _WIDTHS
+    at_0 = np.where(total == 0.0, n + 1.0, 0.0)
     at_1 = np.where(total == n, n + 1.0, 0.0)
     return np.column_stack([cells, at_0, at_1])
 
 
 def _centre(n: Floats, total: Floats, count: Floats) -> Floats:
     """Return the masses of the Beta distribution with points at 0 and 1 that is most probable given all records."""
+    from scipy.optimize import minimize  # takes long to load, and only learning needs it
+
     none, all_of_them = total == 0.0, total == n
 
-    def unlikely(x: Floats) -> float:
+    def unlikely(x: Floats) -> tuple[float, Floats]:
+        """Return minus the logarithm of the posterior density at x, but for a constant, and its gradient."""
         a, b, weights = _unpack(x)
-        fit = weights[0] * np.exp(betaln(a + total, b + n - total) - betaln(a, b))
-        fit += weights[1] * none + weights[2] * all_of_them
-        prior = 0.5 * (x[0] / _SPREAD_OF_MEAN) ** 2 + 0.5 * ((x[1] - _FLAT_SIZE) / _SPREAD_OF_SIZE) ** 2
-        prior -= np.log(weights) @ [1.0, _POINT, _POINT]
-        return float(prior - count @ np.log(fit + 1e-300))
+        of_beta = weights[0] * np.exp(betaln(a + total, b + n - total) - betaln(a, b))
+        parts = np.stack([of_beta, weights[1] * none, weights[2] * all_of_them])
+        fit = parts.sum(axis=0) + _UNDERFLOW
+        shares = (parts * (count / fit)).sum(axis=1)
+        both = psi(a + b) - psi(a + b + n)
+        by_a = (count * of_beta / fit) @ (psi(a + total) - psi(a) + both)
+        by_b = (count * of_beta / fit) @ (psi(b + n - total) - psi(b) + both)
+        far = np.array([x[0] / _SPREAD_OF_MEAN, (x[1] - _FLAT_SIZE) / _SPREAD_OF_SIZE])
+        value = 0.5 * far @ far - _POINTS @ np.log(weights) - count @ np.log(fit)
+        mean = a / (a + b)
+        gradient = np.empty(4)
+        gradient[0] = far[0] / _SPREAD_OF_MEAN - (a + b) * mean * (1.0 - mean) * (by_a - by_b)
+        gradient[1] = far[1] / _SPREAD_OF_SIZE - a * by_a - b * by_b
+        gradient[2:] = (weights * (_POINTS.sum() + count.sum()) - _POINTS - shares)[1:]
+        return float(value), gradient
 
     bounds = [(-_FURTHEST, _FURTHEST)] * 4
-    fits = [minimize(unlikely, [*start, -3.0, -3.0], method="L-BFGS-B", bounds=bounds) for start in _STARTS]
+    fits = [minimize(unlikely, [*start, -3.0, -3.0], jac=True, method="TNC", bounds=bounds) for start in _STARTS]
     a, b, weights = _unpack(min(fits, key=lambda fit: fit.fun).x)
-    return np.append(weights[0] * np.diff(betainc(a, b, _EDGES)), weights[1:])
+    cells = weights[0] * np.diff(betainc(a, b, _EDGES)) + _TINY * _WIDTHS  # no mean is impossible
+    return np.append(cells, weights[1:])
 
 
 def _unpack(x: Floats) -> tuple[float, float, Floats]:

@@ -7,13 +7,29 @@ depend on the order in which they are added up, nor on the database, and a runni
 import math
 import sys
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cutline.campaign.checks import check_reward
 from cutline.campaign.settings import Settings
 from cutline.errors import InvalidInputError
 from cutline.threshold import is_above
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cutline.beliefs.knowledge import Knowledge
+
+Record: TypeAlias = tuple[int, int, int]
+"""Pulls, total and squares."""
+
+NOTHING = (0, 0, 0)
+"""The record of an arm without results."""
+
+Whole: TypeAlias = "NDArray[np.int64]"
+Truths: TypeAlias = "NDArray[np.bool_]"
+Floats: TypeAlias = "NDArray[np.float64]"
 
 UNIT = 10**9
 """A reward of 1 in the units in which rewards are kept."""
@@ -24,7 +40,13 @@ DOUBT = 10**12
 FIRST = -math.inf
 """Index of an arm that comes before all others: the policy pulls each arm once to begin with."""
 
+_FLAT = (1.0, 1.0)
+"""The a and b of the Beta prior while nothing has been learnt."""
+
 _RECORDS = 10_000
+
+_EQUAL = 1e-9
+"""Probabilities that differ by less are taken to be equal: rounding must not decide."""
 
 CLOSED = math.inf
 """Index of an arm that has, or will have with what is in flight, as many results as it may have."""
@@ -40,10 +62,18 @@ def written(units: int) -> str:
     return f"{units / UNIT:.9g}"
 
 
-class Arithmetic:
-    """Index, decision and probability of error of an arm's record under a campaign's settings; totals in billionths."""
+def square(units: int) -> int:
+    """Return the square of a reward in billionths, in billionths."""
+    return (units * units + UNIT // 2) // UNIT
 
-    def __init__(self, settings: Settings) -> None:
+
+class Arithmetic:
+    """Index, decision and probability of error of an arm's record; totals and squares are in billionths.
+
+    ``learnt``: what was learnt from all arms, as ``Knowledge`` writes it.
+    """
+
+    def __init__(self, settings: Settings, learnt: str | None = None) -> None:
         policy = settings.policy
         self.threshold = settings.threshold
         self._policy = policy
@@ -51,15 +81,12 @@ class Arithmetic:
         self._parameters = policy.parameters()
         self._first = policy.pulls_each_arm_first
         self._most = settings.max_pulls_per_arm or sys.maxsize
-        self._prior = settings.prior
+        self._prior, self._learnt = settings.prior or _FLAT, learnt
+        self._by_mean = settings.decide == "mean"
         self._above, self._below = Fraction(repr(settings.threshold)).as_integer_ratio()
         # many arms have one record, above all at the beginning
         self.index = lru_cache(_RECORDS)(self._index)
-        self.doubt = lru_cache(_RECORDS)(self._doubt)
-
-    def has_room(self, pulls: int, in_flight: int) -> bool:
-        """Whether an arm may have one more result."""
-        return pulls + in_flight < self._most
+        self._doubts: dict[Record, int] = {}
 
     def _index(self, pulls: int, total: int, in_flight: int) -> float:
         """Return the policy's index, pulls in flight counted as if they will repeat the arm's mean.
@@ -88,24 +115,36 @@ class Arithmetic:
         # CLOSED is not for a policy to say, and no database keeps NaN, which overflow makes of extreme parameters
         return min(value, sys.float_info.max) if value == value else sys.float_info.max
 
-    def is_above(self, pulls: int, total: int) -> bool:
-        """Whether the mean is at or above the threshold, free of rounding: both numbers are whole."""
-        return is_above(pulls * UNIT, total, self.threshold)
+    @cached_property
+    def _knowledge(self) -> "Knowledge":
+        from cutline.beliefs.knowledge import Beta, Knowledge  # SciPy takes longer to load than an ask, without need
 
-    def wrong(self, pulls: int, total: int) -> float:
-        """Return the probability that the decision is wrong, by the Beta posterior of the arm's mean.
+        return Knowledge(Beta(*self._prior)) if self._learnt is None else Knowledge.from_text(self._learnt)
 
-        With b fractional rewards count in parts for and against. Without rewards the likelier side is taken.
+    def decide(self, pulls: Whole, totals: Whole, squares: Whole) -> tuple[Truths, Floats]:
+        """Return whether arms with such records are above, and the probabilities that this is wrong, shape (R,).
+
+        The likelier side is taken, the upper one between equal ones. Where the mean of the rewards decides, free of
+        rounding, that is so only without rewards.
         """
-        from scipy.special import betainc, betaincc  # SciPy takes longer to load than an ask, which has no need of it
+        import numpy as np
 
-        a = self._prior[0] + total / UNIT
-        b = self._prior[1] + (pulls * UNIT - total) / UNIT
-        if pulls == 0:
-            return float(min(betainc(a, b, self.threshold), betaincc(a, b, self.threshold)))
-        tail = betainc if self.is_above(pulls, total) else betaincc
-        return float(tail(a, b, self.threshold))
+        below, above = self._knowledge.sides(pulls, totals / UNIT, squares / UNIT, self.threshold)
+        likelier = above >= below - _EQUAL
+        if not self._by_mean:
+            return likelier, np.minimum(below, above)
+        by_mean = np.where(pulls > 0, is_above(np.maximum(pulls, 1) * float(UNIT), totals, self.threshold), likelier)
+        return by_mean, np.where(by_mean, below, above)
 
-    def _doubt(self, pulls: int, total: int) -> int:
-        """Return ``wrong`` in whole 10^-12ths."""
-        return round(self.wrong(pulls, total) * DOUBT)
+    def doubts(self, records: list[Record]) -> list[int]:
+        """Return the probabilities that the decisions of these records are wrong, in whole 10^-12ths."""
+        known = self._doubts
+        if len(known) > _RECORDS:
+            known = self._doubts = {}
+        import numpy as np
+
+        new = list({record for record in records if record not in known})
+        if new:
+            wrong = self.decide(*np.array(new, dtype=np.int64).T)[1]
+            known.update(zip(new, np.rint(wrong * DOUBT).astype(np.int64).tolist(), strict=True))
+        return [known[record] for record in records]

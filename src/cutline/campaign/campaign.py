@@ -57,8 +57,8 @@ class Campaign:
         that JSON can write. They are read one by one. ``policy`` decides which arm is next, and arms with equal
         indices follow an order drawn with ``seed``. ``budget`` is the number of pulls that may be asked for.
         The other options: ``seed`` (0), ``max_pulls_per_arm`` (None), ``repeat_workers`` (False), ``prior``
-        ((1, 1)), ``target_errors`` (None); see ``Options``. ``clock`` is for tests: it returns seconds since
-        1970 in UTC, instead of the database's clock.
+        (None), ``target_errors`` (None), ``decide`` ("likelier"); see ``Options``. ``clock`` is for tests: it returns
+        seconds since 1970 in UTC, instead of the database's clock.
 
         Raises InvalidInputError for a bad argument (an id that comes twice, a policy that needs the truth or the
         budget), ConflictError if the name is taken, StoreError if the database fails. Then nothing is created.
@@ -144,14 +144,14 @@ class Campaign:
         Raises ConflictError for another reward than the one told, an abandoned pull, or a place that is gone;
         NotFoundError for an unknown pull; InvalidInputError for a bad reward. Then nothing has changed.
         """
-        return telling.tell(self._store, self._identity, [(pull, reward)]) == 1
+        return telling.tell(self._store, self._identity, self._clock, [(pull, reward)]) == 1
 
     def tell_many(self, rewards: Iterable[tuple[Pull | str, float]]) -> int:
         """Record many (pull, reward) pairs in one transaction, all or none; return how many are new.
 
         Each is treated as by ``tell``, and raises what tell raises.
         """
-        return telling.tell(self._store, self._identity, list(rewards))
+        return telling.tell(self._store, self._identity, self._clock, list(rewards))
 
     def abandon(self, pull: Pull | str) -> None:
         """Give a pull back without a reward ("cannot say"): its arm is free, and the budget has its place back.
@@ -187,7 +187,7 @@ class Campaign:
 
         An observation is (arm, reward), (arm, reward, worker) or (arm, reward, worker, key).
         """
-        return observing.observe(self._store, self._identity, observations)
+        return observing.observe(self._store, self._identity, self._clock, observations)
 
     def decisions(self, nearest: int | None = None, confidence: float = 0.95) -> list[Decision]:
         """Return a Decision for every arm, in the order of ``create``.

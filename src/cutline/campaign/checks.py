@@ -7,6 +7,9 @@ from cutline.errors import InvalidInputError
 from cutline.policies import Policy, check_usable_on_data, parse
 from cutline.text import quoted
 
+DECIDE = ("likelier", "mean")
+"""The rules by which arms can be decided; see ``Options``."""
+
 
 def check_policy(policy: Policy | str) -> Policy:
     """Return the policy; raise InvalidInputError, with the reason, for one that cannot run a live campaign."""
@@ -23,6 +26,13 @@ def check_prior(prior: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         raise InvalidInputError(f"prior is {prior!r}; it must be two numbers above 0, the a and b of a Beta") from None
     return check_positive("prior a", a), check_positive("prior b", b)
+
+
+def check_decide(rule: Any) -> str:
+    """Return a rule of decision; raise InvalidInputError unless it is one of those there are."""
+    if rule not in DECIDE:
+        raise InvalidInputError(f"decide is {rule!r}; it must be {' or '.join(DECIDE)}")
+    return str(rule)
 
 
 def check_target(target: Any) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Self, TypedDict
 
-from cutline.campaign.checks import check_policy, check_prior, check_target
+from cutline.campaign.checks import check_decide, check_policy, check_prior, check_target
 from cutline.checks import check_whole
 from cutline.errors import ConflictError, CutlineError, InvalidInputError
 from cutline.policies import Policy
@@ -29,10 +29,13 @@ class Options(TypedDict, total=False):
     """No arm is asked for beyond that many results; None for no limit."""
     repeat_workers: bool
     """Whether a worker may get an arm again that it has or had."""
-    prior: tuple[float, float]
-    """The Beta(a, b) belief about an arm's mean before its first result, for probabilities of being wrong."""
+    prior: tuple[float, float] | None
+    """The Beta(a, b) belief about an arm's mean before its first result; None to learn it from the results of all."""
     target_errors: float | None
     """Stop when the expected number of errors is at most this; None to spend the whole budget."""
+    decide: str
+    """How an arm is decided: "likelier", the side that its mean is on with probability 1/2 or more; or "mean", the side
+    of the average of its rewards, which is the paper's rule."""
 
 
 class Expected(Options, total=False):
@@ -60,14 +63,19 @@ class Settings:
         default=None, metadata=_checked(partial(check_whole, "max_pulls_per_arm", least=1))
     )
     repeat_workers: bool = field(default=False, metadata=_checked(bool))
-    prior: tuple[float, float] = field(default=(1.0, 1.0), metadata=_checked(check_prior))
+    prior: tuple[float, float] | None = field(default=None, metadata={**_checked(check_prior), "pair": True})
     target_errors: float | None = field(default=None, metadata=_checked(check_target))
+    decide: str = field(default="likelier", metadata=_checked(check_decide))
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
             if value is not None or item.default is not None:
                 object.__setattr__(self, item.name, item.metadata["check"](value))
+
+    def has_room(self, pulls: int, in_flight: int) -> bool:
+        """Whether an arm with so many results and pulls in flight may have one more result."""
+        return self.max_pulls_per_arm is None or pulls + in_flight < self.max_pulls_per_arm
 
     def require(self, expected: Mapping[str, Any]) -> None:
         """Raise ConflictError, naming every field and both values, unless the settings are as expected."""
@@ -86,21 +94,22 @@ class Settings:
 
     def columns(self) -> dict[str, Any]:
         """Return the settings as columns of a campaign's row: the policy as text, a pair as two columns."""
-        columns: dict[str, Any] = {}
-        for name, value in self.as_dict().items():
-            if isinstance(value, list):
-                columns |= {f"{name}_{part}": each for part, each in zip(_PARTS, value, strict=True)}
-            else:
-                columns[name] = value
+        columns = self.as_dict()
+        for item in (item for item in fields(self) if item.metadata.get("pair")):
+            values = columns.pop(item.name) or [None] * len(_PARTS)
+            columns |= {f"{item.name}_{part}": each for part, each in zip(_PARTS, values, strict=True)}
         return columns
 
     @classmethod
     def from_columns(cls, row: Mapping[str, Any]) -> Self:
         """Return the settings that ``columns`` made this of; raise what reading the policy raises."""
-        values: dict[str, Any] = {
-            item.name: row[item.name] if item.name in row else [row[f"{item.name}_{part}"] for part in _PARTS]
-            for item in fields(cls)
-        }
+        values: dict[str, Any] = {}
+        for item in fields(cls):
+            if item.metadata.get("pair"):
+                pair = [row[f"{item.name}_{part}"] for part in _PARTS]
+                values[item.name] = None if None in pair else pair
+            else:
+                values[item.name] = row[item.name]
         return cls(**values)
 
     def require_readable(self) -> None:

@@ -62,7 +62,13 @@ _SETTINGS = (
         "--prior",
         callback=numbers(float, "a number", "1,1"),
         metavar="A,B",
-        help="What is believed of a mean beforehand, Beta(A, B), for the expected errors; default: 1,1.",
+        help="What is believed of a mean beforehand, Beta(A, B); default: learnt from the results of all arms.",
+    ),
+    click.option(
+        "--decide",
+        metavar="RULE",
+        help="What an arm is called: likelier, the side that its true mean is probably on, or mean, the side of the "
+        "average of its results; default: likelier.",
     ),
     click.option(
         "--target-errors",

@@ -126,7 +126,7 @@ def status(db: str, name: str | None, form: str) -> None:
     if form == "json":
         click.echo(as_json(row), nl=False)
         return
-    row["prior"] = "Beta({:g}, {:g})".format(*row["prior"])
+    row["prior"] = "Beta({:g}, {:g})".format(*row["prior"]) if row["prior"] else "learnt"
     row["repeat_workers"] = "yes" if row["repeat_workers"] else "no"
     row["expected_errors"] = number(row["expected_errors"], 2)
     for key, value in row.items():

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, bindparam, insert, null, select, update
 
+from cutline.campaign.arithmetic import square
 from cutline.campaign.database import counters
 from cutline.campaign.database.identity import Identity, PullKey
+from cutline.campaign.database.learnt import State, arithmetic_of, read_state, receive_state, send_state
 from cutline.campaign.database.prepared import Answer, Prepared, PreparedForEach
 from cutline.campaign.database.schema import TOLD, arms, pulls
 
@@ -24,6 +26,7 @@ class Arm:
     number: int
     pulls: int
     total: int
+    squares: int
     in_flight: int
     doubt: int
     changed: bool = False
@@ -32,12 +35,14 @@ class Arm:
         """Add a reward."""
         self.pulls += 1
         self.total += units
+        self.squares += square(units)
         self.changed = True
 
-    def change(self, pulls: int, total: int, in_flight: int) -> None:
+    def change(self, pulls: int, total: int, squares: int, in_flight: int) -> None:
         """Add to its counts."""
         self.pulls += pulls
         self.total += total
+        self.squares += squares
         self.in_flight += in_flight
         self.changed = True
 
@@ -56,7 +61,7 @@ class PullRow(NamedTuple):
     worker: bytes | None
 
 
-_ARM = select(arms.c.number, arms.c.pulls, arms.c.total, arms.c.in_flight, arms.c.doubt)
+_ARM = select(arms.c.number, arms.c.pulls, arms.c.total, arms.c.squares, arms.c.in_flight, arms.c.doubt)
 _PULL = select(pulls.c.number, pulls.c.arm, pulls.c.state, pulls.c.reward, pulls.c.worker_digest)
 
 _LOCK_ARMS = PreparedForEach(
@@ -64,6 +69,11 @@ _LOCK_ARMS = PreparedForEach(
 )
 _TRY_ARMS = PreparedForEach(
     lambda numbers: _ARM.where(arms.c.number.in_(numbers)).with_for_update(key_share=True, skip_locked=True)
+)
+_LOCK_RANGE = Prepared(
+    _ARM.where(arms.c.number.between(bindparam("first"), bindparam("last")))
+    .order_by(arms.c.number)
+    .with_for_update(key_share=True)
 )
 _LOCK_PULLS = PreparedForEach(
     lambda numbers: _PULL.where(pulls.c.number.in_(numbers)).order_by(pulls.c.number).with_for_update(key_share=True)
@@ -75,11 +85,22 @@ _WRITE_ARM = Prepared(
     .values(
         pulls=bindparam("new_pulls"),
         total=bindparam("new_total"),
+        squares=bindparam("new_squares"),
         in_flight=bindparam("new_in_flight"),
         index_value=bindparam("new_index"),
         doubt=bindparam("new_doubt"),
+        generation=bindparam("new_generation"),
     ),
-    ("new_pulls", "new_total", "new_in_flight", "new_index", "new_doubt", "which"),
+    (
+        "new_pulls",
+        "new_total",
+        "new_squares",
+        "new_in_flight",
+        "new_index",
+        "new_doubt",
+        "new_generation",
+        "which",
+    ),
 )
 _LEASE_ARM = Prepared(
     update(arms)
@@ -101,6 +122,20 @@ _NEW_PULL = Prepared(
 _SEEN_PULL = Prepared(insert(pulls), tuple(column.name for column in pulls.columns))
 
 
+class Locked(NamedTuple):
+    """Pulls and arms that are locked, by number, and the state of the campaign, read after that."""
+
+    pulls: dict[int, PullRow]
+    arms: dict[int, Arm]
+    state: State
+
+
+def lock_range(connection: Connection, campaign: Identity, first: int, last: int) -> Locked:
+    """Lock the arms from one place to another, counted from 0 in the order of the campaign, waiting for each."""
+    rows = _LOCK_RANGE.rows(connection, first=campaign.base + first, last=campaign.base + last)
+    return Locked({}, {row[0]: Arm(*row) for row in rows}, read_state(connection, campaign))
+
+
 def lock_arms(connection: Connection, numbers: Iterable[int]) -> dict[int, Arm]:
     """Return the arms of these numbers, locked, waiting for each."""
     rows = _LOCK_ARMS.rows(connection, sorted(set(numbers)))
@@ -113,42 +148,56 @@ def try_arms(connection: Connection, numbers: Iterable[int]) -> dict[int, Arm]:
     return {row[0]: Arm(*row) for row in rows}
 
 
-def lock_pulls(connection: Connection, keys: Collection[PullKey]) -> tuple[dict[int, PullRow], dict[int, Arm]]:
-    """Return by number the pulls of these numbers, and these arms, locked, waiting for each."""
-    return lock_pulls_and_arms(connection, {number for number, _ in keys}, {arm for _, arm in keys})
+def lock_pulls(connection: Connection, campaign: Identity, keys: Collection[PullKey]) -> Locked:
+    """Lock the pulls and the arms of these numbers, waiting for each."""
+    return lock_pulls_and_arms(connection, campaign, {number for number, _ in keys}, {arm for _, arm in keys})
 
 
 def lock_pulls_and_arms(
-    connection: Connection, pull_numbers: Collection[int], arm_numbers: Collection[int]
-) -> tuple[dict[int, PullRow], dict[int, Arm]]:
-    """Return by number these pulls and these arms, locked, waiting for each."""
+    connection: Connection, campaign: Identity, pull_numbers: Collection[int], arm_numbers: Collection[int]
+) -> Locked:
+    """Lock these pulls and these arms, waiting for each."""
     pulls_answer = _LOCK_PULLS.send(connection, sorted(pull_numbers))
     arms_answer = _LOCK_ARMS.send(connection, sorted(arm_numbers))
+    state_answer = send_state(connection, campaign)
     rows = {row[0]: PullRow._make(row) for row in pulls_answer.rows()}
-    return rows, {row[0]: Arm(*row) for row in arms_answer.rows()}
+    found = {row[0]: Arm(*row) for row in arms_answer.rows()}
+    return Locked(rows, found, receive_state(campaign, state_answer))
 
 
 def tell_pulls(
-    connection: Connection, campaign: Identity, told: list[tuple[int, int]], changed: Iterable[Arm], late: int
-) -> Answer:
-    """Write (number, reward) of pulls and the arms that took the rewards; return the answer of ``counters.add``."""
-    rows, doubt = _arm_rows(campaign, changed)
+    connection: Connection,
+    campaign: Identity,
+    state: State,
+    told: list[tuple[int, int]],
+    changed: Iterable[Arm],
+    late: int,
+) -> tuple[Answer, State]:
+    """Write (number, reward) of pulls and the arms that took the rewards.
+
+    Return the answer of ``counters.add`` and the state after that.
+    """
+    doubt = write_arms(connection, campaign, state, changed)
     _END_PULL.run(connection, [(TOLD, reward, number) for number, reward in told])
-    _WRITE_ARM.run(connection, rows)
-    return counters.add(connection, campaign, late, spent=len(told), in_flight=late - len(told), doubt=doubt)
+    answer = counters.add(connection, campaign, late, spent=len(told), in_flight=late - len(told), doubt=doubt)
+    return answer, state.after(doubt, spent=len(told))
 
 
 def observe_pulls(
-    connection: Connection, campaign: Identity, changed: Iterable[Arm], settled: list[tuple[int, int]], seen: int
-) -> Answer:
+    connection: Connection,
+    campaign: Identity,
+    state: State,
+    changed: Iterable[Arm],
+    settled: list[tuple[int, int]],
+    seen: int,
+) -> tuple[Answer, State]:
     """Write the arms that took rewards from elsewhere, and (number, reward) of pulls in flight that were settled by it.
 
-    ``seen`` rewards are no pull's. Return the answer of ``counters.add``.
+    ``seen`` rewards are no pull's. Return the answer of ``counters.add`` and the state after that.
     """
-    rows, doubt = _arm_rows(campaign, changed)
+    doubt = write_arms(connection, campaign, state, changed)
     _END_PULL.run(connection, [(TOLD, reward, number) for number, reward in settled])
-    _WRITE_ARM.run(connection, rows)
-    return counters.add(
+    answer = counters.add(
         connection,
         campaign,
         numbered=seen,
@@ -157,6 +206,7 @@ def observe_pulls(
         in_flight=-len(settled),
         doubt=doubt,
     )
+    return answer, state.after(doubt, spent=len(settled), observed=seen)
 
 
 def lease_pulls(
@@ -172,11 +222,19 @@ def lease_pulls(
 
 
 def return_pulls(
-    connection: Connection, campaign: Identity, state: int, numbers: list[int], changed: Iterable[Arm]
+    connection: Connection,
+    campaign: Identity,
+    generation: int,
+    end: int,
+    numbers: list[int],
+    changed: Iterable[Arm],
 ) -> None:
-    """Write pulls that are in flight no more and have no reward, and the arms that they were of."""
-    _END_PULL.run(connection, [(state, None, number) for number in numbers])
-    index = campaign.arithmetic.index
+    """Write pulls that are in flight no more and have no reward, and the arms that they were of.
+
+    ``end`` is the state that the pulls are in now, ``generation`` that of what the campaign has learnt.
+    """
+    _END_PULL.run(connection, [(end, None, number) for number in numbers])
+    index = arithmetic_of(connection, campaign, generation).index
     rows = [(arm.in_flight, index(arm.pulls, arm.total, arm.in_flight), arm.number) for arm in changed]
     _LEASE_ARM.run(connection, rows)
 
@@ -187,20 +245,22 @@ def seen_pulls(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
 
 
 def change_arms(connection: Connection, campaign: Identity, changed: Iterable[Arm]) -> Answer:
-    """Write arms whose counts have changed; return the answer of ``counters.add``."""
-    rows, doubt = _arm_rows(campaign, changed)
-    _WRITE_ARM.run(connection, rows)
+    """Write arms that are locked and whose counts have changed; return the answer of ``counters.add``."""
+    doubt = write_arms(connection, campaign, read_state(connection, campaign), changed)
     return counters.add(connection, campaign, doubt=doubt)
 
 
-def _arm_rows(campaign: Identity, changed: Iterable[Arm]) -> tuple[list[tuple[Any, ...]], int]:
-    """Return what to write of arms with new rewards, and by how much the sum of their doubts has grown."""
-    index, doubt = campaign.arithmetic.index, campaign.arithmetic.doubt
+def write_arms(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> int:
+    """Write arms as they are now, with index and doubt; return by how much the sum of their doubts has grown."""
+    arithmetic = arithmetic_of(connection, campaign, state.generation)
     growth = 0
     rows = []
-    for arm in changed:
-        new_doubt = doubt(arm.pulls, arm.total)
-        growth += new_doubt - arm.doubt
-        new_index = index(arm.pulls, arm.total, arm.in_flight)
-        rows.append((arm.pulls, arm.total, arm.in_flight, new_index, new_doubt, arm.number))
-    return rows, growth
+    every = list(changed)
+    doubts = arithmetic.doubts([(arm.pulls, arm.total, arm.squares) for arm in every])
+    for arm, doubt in zip(every, doubts, strict=True):
+        growth += doubt - arm.doubt
+        index = arithmetic.index(arm.pulls, arm.total, arm.in_flight)
+        record = (arm.pulls, arm.total, arm.squares, arm.in_flight)
+        rows.append((*record, index, doubt, state.generation, arm.number))
+    _WRITE_ARM.run(connection, rows)
+    return growth

@@ -30,9 +30,9 @@ class Identity:
     arms: int
 
     @cached_property
-    def arithmetic(self) -> Arithmetic:
-        """Index, decision and probability of error of any arm's record, as the settings have them."""
-        return Arithmetic(self.settings)
+    def arithmetics(self) -> dict[int, Arithmetic]:
+        """What ``arithmetic_of`` has made, by generation."""
+        return {}
 
     @cached_property
     def base(self) -> int:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, null, select, true, update
 
+from cutline.campaign.arithmetic import square
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.prepared import Prepared, PreparedForEach
 from cutline.campaign.database.schema import (
@@ -40,14 +41,22 @@ class Change(NamedTuple):
 
     pulls: int
     total: int
+    squares: int
     in_flight: int
+
+    @classmethod
+    def by(cls, new: int | None, old: int | None = None, in_flight: int = 0) -> "Change":
+        """Return the change by a new reward, if there is one, in the place of an old one, if there is one."""
+        more = cls(0, 0, 0, 0) if new is None else cls(1, new, square(new), 0)
+        less = cls(0, 0, 0, 0) if old is None else cls(-1, -old, -square(old), 0)
+        return more.plus(less)._replace(in_flight=in_flight)
 
     def plus(self, other: "Change") -> "Change":
         """Return the sum."""
-        return Change(self.pulls + other.pulls, self.total + other.total, self.in_flight + other.in_flight)
+        return Change._make(mine + more for mine, more in zip(self, other, strict=True))
 
 
-NOTHING = Change(0, 0, 0)
+NOTHING = Change(0, 0, 0, 0)
 
 IS_DECIDED = exists().where(imports.c.campaign_id == bindparam("campaign"), imports.c.decided == true())
 """That the campaign ``campaign`` has an import that is decided."""
@@ -68,7 +77,7 @@ _DECIDE = Prepared(update(imports).where(_OF).values(decided=true()), ("campaign
 _END = Prepared(delete(imports).where(_OF), ("campaign",))
 
 _CHANGES = PreparedForEach(
-    lambda numbers: select(import_arms.c.arm, import_arms.c.pulls, import_arms.c.total, import_arms.c.in_flight).where(
+    lambda numbers: select(import_arms.c.arm, *(import_arms.c[name] for name in Change._fields)).where(
         import_arms.c.arm.in_(numbers)
     )
 )
@@ -79,12 +88,12 @@ _NEXT_ARMS = Prepared(
     .limit(bindparam("n"))
 )
 _HOW_MANY = select(func.count()).where(import_arms.c.arm.between(bindparam("first"), bindparam("last")))
-_NEW_CHANGE = Prepared(insert(import_arms), ("arm", "pulls", "total", "in_flight"))
+_NEW_CHANGE = Prepared(insert(import_arms), ("arm", *Change._fields))
 _CHANGE = Prepared(
     update(import_arms)
     .where(import_arms.c.arm == bindparam("which"))
-    .values(pulls=bindparam("new_pulls"), total=bindparam("new_total"), in_flight=bindparam("new_in_flight")),
-    ("new_pulls", "new_total", "new_in_flight", "which"),
+    .values({name: bindparam(f"new_{name}") for name in Change._fields}),
+    (*(f"new_{name}" for name in Change._fields), "which"),
 )
 _NO_CHANGE = Prepared(delete(import_arms).where(import_arms.c.arm == bindparam("which")), ("which",))
 

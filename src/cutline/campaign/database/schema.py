@@ -27,7 +27,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0003"
+HEAD = "0004"
 """The schema version that this code reads and writes."""
 
 VERSION_TABLE = "cutline_version"
@@ -59,11 +59,16 @@ campaigns = Table(
     Column("seed", BigInteger, nullable=False),
     Column("max_pulls_per_arm", BigInteger),
     Column("repeat_workers", Boolean, nullable=False),
-    Column("prior_a", Double, nullable=False),
-    Column("prior_b", Double, nullable=False),
+    Column("prior_a", Double),  # null, as prior_b, if the prior is learnt
+    Column("prior_b", Double),
+    Column("decide", Text, nullable=False),
     Column("target_errors", Double),
     Column("arms", BigInteger, nullable=False),
     *(Column(name, BigInteger, nullable=False) for name in COUNTERS),
+    Column("generation", BigInteger, nullable=False),  # of what has been learnt; see learning.py
+    Column("learnt_from", BigInteger, nullable=False),  # results at that time
+    Column("learn_at", BigInteger),  # results at which it is time again; null for never
+    Column("up_to_date", BigInteger, nullable=False),  # so many arms, the first, follow what has been learnt
     Column("unfinished_until", Double),  # null but while an import makes the campaign; then nobody else sees it
     sqlite_autoincrement=True,  # the id of a deleted campaign must not come back while somebody still holds it
 )
@@ -101,6 +106,7 @@ import_arms = Table(
     Column("arm", _NUMBER, primary_key=True, autoincrement=False),
     Column("pulls", BigInteger, nullable=False),
     Column("total", BigInteger, nullable=False),
+    Column("squares", BigInteger, nullable=False),
     Column("in_flight", BigInteger, nullable=False),
 )
 
@@ -110,6 +116,16 @@ import_pulls = Table(
     Column("number", _NUMBER, primary_key=True, autoincrement=False),
     Column("state", SmallInteger, nullable=False),  # TOLD, OBSERVED or WITHDRAWN
     Column("reward", BigInteger),
+)
+
+learnt = Table(
+    "cutline_learnt",  # what was learnt, when, and from how many results; rows never change
+    metadata,
+    Column("campaign_id", Integer, primary_key=True, autoincrement=False),
+    Column("generation", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Double, nullable=False),
+    Column("results", BigInteger, nullable=False),
+    Column("knowledge", Text, nullable=False),
 )
 
 arms = Table(
@@ -123,9 +139,11 @@ arms = Table(
     Column("position", BigInteger, nullable=False),
     Column("pulls", BigInteger, nullable=False),
     Column("total", BigInteger, nullable=False),
+    Column("squares", BigInteger, nullable=False),
     Column("in_flight", BigInteger, nullable=False),
     Column("index_value", Double, nullable=False),
     Column("doubt", BigInteger, nullable=False),
+    Column("generation", BigInteger, nullable=False),  # of what index and doubt were computed from
 )
 Index("cutline_arms_name", arms.c.name_digest, unique=True)
 Index("cutline_arms_queue", arms.c.campaign_id, arms.c.index_value, arms.c.position, arms.c.number)

@@ -17,11 +17,13 @@ from typing import Any
 from cutline.campaign.arithmetic import to_units
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.database.address import Url
+from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.store import Store
 from cutline.campaign.files.staging import StagedRow, Staging
 from cutline.campaign.operations.building import building
 from cutline.campaign.operations.joining import CHUNK, Batch, Joining, Source, build_with, joining, observed_keys
+from cutline.campaign.operations.learning import keep_up
 from cutline.campaign.results import Observation
 from cutline.campaign.resume import DEFAULT_NAME, find, terms_of_new
 from cutline.campaign.settings import Settings
@@ -123,6 +125,7 @@ def _make(
         with building(store, name, settings, staging.tasks()) as campaign:
             batches = _batches(_results(staging, source), advance)
             new = build_with(store, campaign, batches, source)
+        keep_up(store, campaign, Clock(), wholly=True)
         return Imported(name, rows, new, campaign.arms)
 
 
@@ -142,6 +145,7 @@ def _join(
             _stage(own, staging, _batches(_results(staging, source), advance), replace)
         while overtaken := own.decide(source):
             _stage(own, staging, _batches(staging.kept(overtaken)), replace)
+    keep_up(store, identity, Clock(), wholly=True)
     return Imported(campaign.name, rows, own.new, None, own.withdrawn)
 
 

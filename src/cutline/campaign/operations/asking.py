@@ -2,7 +2,7 @@
 
 import heapq
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select, update
@@ -21,9 +21,11 @@ from cutline.campaign.database.arms_and_pulls import (
 )
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, PullKey
+from cutline.campaign.database.learnt import STATE, State, arithmetic_of
 from cutline.campaign.database.prepared import Answer, Prepared, Row
 from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, arms, campaigns, imports, pulls
 from cutline.campaign.database.store import BusyError, Store
+from cutline.campaign.operations import learning
 from cutline.campaign.operations.finishing import DeadImportError, end_dead, is_dead
 from cutline.campaign.results import Pull, Pulls, Reason
 from cutline.checks import check_positive, check_whole
@@ -32,9 +34,8 @@ from cutline.errors import ConflictError, InvalidInputError
 _LOCK_COUNTERS = Prepared(
     select(
         campaigns.c.numbered,
-        campaigns.c.spent,
         campaigns.c.in_flight,
-        campaigns.c.doubt,
+        *STATE,
         select(func.min(pulls.c.expires))
         .where(pulls.c.campaign_id == campaigns.c.id, pulls.c.expires.is_not(None))
         .scalar_subquery()
@@ -113,13 +114,16 @@ def ask(
         raise InvalidInputError(f"without is {without!r}; it must be a list of ids")
     while True:
         try:
-            return store.write(
+            pulls, state = store.write(
                 lambda connection: _ask(connection, campaign, clock, n, worker, seconds, frozenset(without), distinct),
                 pipelined=True,
                 safe=False,
             )
         except DeadImportError:
             end_dead(store, campaign)
+        else:
+            learning.keep_up(store, campaign, clock, state)
+            return pulls
 
 
 def _ask(
@@ -131,7 +135,7 @@ def _ask(
     lease: float,
     without: frozenset[str],
     distinct: bool,
-) -> Pulls:
+) -> tuple[Pulls, State]:
     once_a_worker = worker is not None and not campaign.settings.repeat_workers
     queue = _Queue(campaign, min(n, campaign.settings.budget) + len(without), worker if once_a_worker else None)
     locked = _LOCK_COUNTERS.send(connection, campaign=campaign.id)
@@ -142,23 +146,25 @@ def _ask(
         raise campaign.gone()
     now = moment.now()
     moment.remember()
-    numbered, spent, in_flight, doubt, earliest, importing = rows[0]
+    numbered, in_flight, *values, earliest, importing = rows[0]
     if importing is not None and is_dead(connection, importing):
         raise DeadImportError
+    state = State._make(values)
     back = 0
     if earliest is not None and earliest <= now:
-        back = _sweep(connection, campaign, now)
+        back = _sweep(connection, campaign, state.generation, now)
         candidates = queue.send(connection)
     in_flight -= back
-    finished = counters.why_finished(campaign, spent, doubt)
-    room = campaign.settings.budget - spent - in_flight
+    finished = counters.why_finished(campaign, state.spent, state.doubt)
+    room = campaign.settings.budget - state.spent - in_flight
     if finished or room <= 0:
         counters.add(connection, campaign, in_flight=-back).ignore()
-        return Pulls((), finished or Reason.ALL_IN_FLIGHT)
+        return Pulls((), finished or Reason.ALL_IN_FLIGHT), state
     wanted = min(n, room)
     found = queue.receive(connection, candidates, wanted + len(without))
+    index = arithmetic_of(connection, campaign, state.generation).index
     open_arms = [row for row in found if row[_NAME] not in without]
-    chosen, levels = _choose(campaign, open_arms, wanted, once_a_worker or distinct)
+    chosen, levels = _choose(index, open_arms, wanted, once_a_worker or distinct)
     who, until = campaign.optional_digest(worker), now + lease
     leased = []
     made = []
@@ -168,9 +174,10 @@ def _ask(
         made.append((number, campaign.id, arm, LEASED, until, worker, who))
     lease_pulls(connection, campaign, made, levels, back)
     if len(chosen) == n:
-        return Pulls(leased, None)
+        return Pulls(leased, None), state
     full = len(chosen) == wanted  # it is the budget that has no more
-    return Pulls(leased, Reason.ALL_IN_FLIGHT if full else _why_short(connection, campaign, in_flight + len(chosen)))
+    reason = Reason.ALL_IN_FLIGHT if full else _why_short(connection, campaign, in_flight + len(chosen))
+    return Pulls(leased, reason), state
 
 
 class _Queue:
@@ -193,14 +200,13 @@ class _Queue:
 
 
 def _choose(
-    campaign: Identity, candidates: list[Row], wanted: int, only_once: bool
+    index: Callable[[int, int, int], float], candidates: list[Row], wanted: int, only_once: bool
 ) -> tuple[list[tuple[int, str, str | None]], list[Level]]:
     """Choose as if one pull after the other were asked for; return (number, name, payload) of each, and the new levels.
 
     ``candidates`` are the first arms of the queue, at least ``wanted`` of them where there are so many. No others are
     needed: a pull in flight changes the place of its own arm only, so the n-th choice is among the first n.
     """
-    index = campaign.arithmetic.index
     heap = list(candidates)  # the first three fields order it
     heapq.heapify(heap)
     chosen: list[tuple[int, str, str | None]] = []
@@ -225,14 +231,14 @@ def _why_short(connection: Connection, campaign: Identity, in_flight: int) -> Re
     return Reason.ALL_IN_FLIGHT if in_flight else Reason.ARMS_EXHAUSTED
 
 
-def _sweep(connection: Connection, campaign: Identity, now: float) -> int:
+def _sweep(connection: Connection, campaign: Identity, generation: int, now: float) -> int:
     """Take back the pulls whose lease has ended, but for those that somebody is telling right now; return how many."""
     ended = _ENDED.rows(connection, campaign=campaign.id, now=now)
     free = try_arms(connection, {arm for _, arm in ended})
     back = [(number, arm) for number, arm in ended if arm in free]
     for _, arm in back:
         free[arm].in_flight -= 1
-    return_pulls(connection, campaign, EXPIRED, [number for number, _ in back], free.values())
+    return_pulls(connection, campaign, generation, EXPIRED, [number for number, _ in back], free.values())
     return len(back)
 
 
@@ -243,13 +249,13 @@ def abandon(store: Store, campaign: Identity, pull: Pull | str) -> None:
 
 
 def _abandon(connection: Connection, campaign: Identity, key: PullKey) -> None:
-    row, arm = _lock_one(connection, campaign, key)
+    row, arm, generation = _lock_one(connection, campaign, key)
     if row.state == TOLD:
         raise ConflictError(f"pull {campaign.pull_id(key)} has its reward already; it cannot be abandoned")
     if row.state == ABANDONED:
         return
     arm.in_flight -= row.state == LEASED
-    return_pulls(connection, campaign, ABANDONED, [row.number], [arm])
+    return_pulls(connection, campaign, generation, ABANDONED, [row.number], [arm])
     counters.add(connection, campaign, in_flight=-(row.state == LEASED)).ignore()
 
 
@@ -261,7 +267,7 @@ def extend(store: Store, campaign: Identity, clock: Clock, pull: Pull | str, lea
 
 
 def _extend(connection: Connection, campaign: Identity, key: PullKey, clock: Clock, lease: float) -> float:
-    row, _ = _lock_one(connection, campaign, key)
+    row, _, _ = _lock_one(connection, campaign, key)
     if row.state != LEASED:
         was = {TOLD: "has its reward", ABANDONED: "was abandoned", EXPIRED: "has lost its lease"}[row.state]
         raise ConflictError(f"pull {campaign.pull_id(key)} {was}; only a pull in flight can be extended")
@@ -272,10 +278,11 @@ def _extend(connection: Connection, campaign: Identity, key: PullKey, clock: Clo
     return until
 
 
-def _lock_one(connection: Connection, campaign: Identity, key: PullKey) -> tuple[PullRow, Arm]:
-    rows, arms = lock_pulls(connection, [key])
+def _lock_one(connection: Connection, campaign: Identity, key: PullKey) -> tuple[PullRow, Arm, int]:
+    """Return a pull and its arm, locked, and the generation of what the campaign has learnt."""
+    rows, arms, state = lock_pulls(connection, campaign, [key])
     row = rows.get(key[0])
     if row is None or row.arm != key[1] or row.state == OBSERVED:
         counters.read(connection, campaign, "numbered")
         raise campaign.no_pull(campaign.pull_id(key))
-    return row, arms[row.arm]
+    return row, arms[row.arm], state.generation

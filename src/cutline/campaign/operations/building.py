@@ -5,7 +5,6 @@ campaign after that time deletes it, so what a killed process leaves behind does
 """
 
 import secrets
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -16,9 +15,10 @@ from sqlalchemy.exc import IntegrityError
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.database.schema import STRIDE, arms, campaigns, pulls, sources
+from cutline.campaign.database.schema import STRIDE, arms, campaigns, learnt, pulls, sources
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.creation import Filling, check_new, insert_campaign, taken
+from cutline.campaign.operations.pace import Pace
 from cutline.campaign.settings import Settings
 from cutline.errors import StoreError
 
@@ -27,26 +27,10 @@ _PATIENCE = 60.0
 
 _SOME = 20_000
 
-_TURN, _PAUSE = 0.5, 0.12
-"""After so many seconds of transactions a pause of so many: SQLite looks for its turn ten times a second."""
-
 _GO_ON = Prepared(
     update(campaigns).where(campaigns.c.id == bindparam("campaign")).values(unfinished_until=bindparam("until")),
     ("until", "campaign"),
 )
-
-
-class Pace:
-    """Leaves room for others between the short transactions of long work."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-
-    def between(self) -> None:
-        """Pause, if it has been long enough."""
-        if time.monotonic() - self._began > _TURN:
-            time.sleep(_PAUSE)
-            self._began = time.monotonic()
 
 
 @contextmanager
@@ -112,11 +96,14 @@ def _clear(store: Store) -> None:
 def _drop(store: Store, campaign: int) -> None:
     """Delete a campaign that is unfinished, in short transactions, its own row last."""
     base, pace = campaign * STRIDE, Pace()
-    for table in (pulls, arms):
-        in_campaign = table.c.number.between(base, base + STRIDE - 1)
-        while _delete(store, table, table.c.number.in_(select(table.c.number).where(in_campaign).limit(_SOME))):
+    for numbered in (pulls, arms):
+        in_campaign = numbered.c.number.between(base, base + STRIDE - 1)
+        while _delete(
+            store, numbered, numbered.c.number.in_(select(numbered.c.number).where(in_campaign).limit(_SOME))
+        ):
             pace.between()
-    _delete(store, sources, sources.c.campaign_id == campaign)
+    for table in (sources, learnt):
+        _delete(store, table, table.c.campaign_id == campaign)
     _delete(store, campaigns, campaigns.c.id == campaign)
 
 

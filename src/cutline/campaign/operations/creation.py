@@ -11,8 +11,10 @@ from typing import Any, TypeAlias
 from sqlalchemy import Connection, delete as delete_from, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from cutline.campaign.arithmetic import NOTHING
 from cutline.campaign.checks import check_name, check_text
 from cutline.campaign.database.identity import Identity, read_identity
+from cutline.campaign.database.learnt import arithmetic_of
 from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.database.schema import (
     COUNTERS,
@@ -25,6 +27,7 @@ from cutline.campaign.database.schema import (
     sources,
 )
 from cutline.campaign.database.store import Store
+from cutline.campaign.operations import learning
 from cutline.campaign.results import Payload
 from cutline.campaign.settings import Settings
 from cutline.errors import ConflictError, InvalidInputError
@@ -62,7 +65,8 @@ def check_new(store: Store, name: str, settings: Settings) -> None:
 
 def insert_campaign(connection: Connection, store: Store, name: str, settings: Settings) -> Identity:
     """Insert the row of a new campaign; raise ConflictError if the name is taken."""
-    row = {"name": name, "token": secrets.token_hex(4), **settings.columns(), "arms": 0, **dict.fromkeys(COUNTERS, 0)}
+    row = {"name": name, "token": secrets.token_hex(4), **settings.columns(), "arms": 0}
+    row |= dict.fromkeys((*COUNTERS, "generation", "learnt_from", "up_to_date"), 0)
     try:
         key = connection.execute(insert(campaigns).values(row)).inserted_primary_key
     except IntegrityError:
@@ -90,10 +94,10 @@ class Filling:
 
     def insert_some(self, connection: Connection) -> int:
         """Insert the next arms and return how many they were, 0 at the end; raise InvalidInputError for too many."""
-        campaign, arithmetic = self._campaign, self._campaign.arithmetic
-        index, doubt = arithmetic.index(0, 0, 0), arithmetic.doubt(0, 0)
+        campaign, arithmetic = self._campaign, arithmetic_of(connection, self._campaign, 0)
+        index, (doubt,) = arithmetic.index(0, 0, 0), arithmetic.doubts([NOTHING])
         rows = [
-            (number, campaign.id, arm, campaign.digest(arm), payload, self._draw(63), 0, 0, 0, index, doubt)
+            (number, campaign.id, arm, campaign.digest(arm), payload, self._draw(63), *NOTHING, 0, index, doubt, 0)
             for number, (arm, payload) in itertools.islice(self._numbered, _BATCH)
         ]
         _NEW_ARM.run(connection, rows)
@@ -107,9 +111,12 @@ class Filling:
         if self._count == 0:
             raise InvalidInputError("no arms: give at least one id")
         campaign = replace(self._campaign, arms=self._count)
-        doubt = self._count * campaign.arithmetic.doubt(0, 0)
+        (doubt,) = arithmetic_of(connection, campaign, 0).doubts([NOTHING])
+        first = learning.first_time(campaign)
         connection.execute(
-            update(campaigns).where(campaigns.c.id == campaign.id).values(arms=campaign.arms, doubt=doubt)
+            update(campaigns)
+            .where(campaigns.c.id == campaign.id)
+            .values(arms=self._count, doubt=self._count * doubt, up_to_date=self._count, learn_at=first)
         )
         return campaign
 
@@ -169,7 +176,7 @@ def delete(store: Store, name: str) -> None:
         deleted = connection.execute(delete_from(campaigns).where(campaigns.c.id == campaign.id))
         if deleted.rowcount == 0:
             return
-        for table in (sources, imports):
+        for table in (sources, imports, learnt):
             connection.execute(delete_from(table).where(table.c.campaign_id == campaign.id))
         for number in (pulls.c.number, arms.c.number, import_pulls.c.number, import_arms.c.arm):
             connection.execute(delete_from(number.table).where(number.between(*campaign.numbers)))

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, func, select
 
-from cutline.campaign.arithmetic import UNIT
+from cutline.campaign.arithmetic import UNIT, Floats, Truths
 from cutline.campaign.database import counters
 from cutline.campaign.database.identity import Identity
-from cutline.campaign.database.imports import IS_DECIDED
+from cutline.campaign.database.imports import IS_DECIDED, Change
+from cutline.campaign.database.learnt import arithmetic_of
 from cutline.campaign.database.schema import STAGED, TOLD, arms, import_arms, pulls
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Decision, Result
@@ -25,10 +26,8 @@ _ARMS = (
     select(
         arms.c.name,
         arms.c.payload,
-        *(
-            (arms.c[name] + func.coalesce(import_arms.c[name], 0)).label(name)
-            for name in ("pulls", "total", "in_flight")
-        ),
+        arms.c.generation,
+        *((arms.c[name] + func.coalesce(import_arms.c[name], 0)).label(name) for name in Change._fields),
     )
     .select_from(arms)
     .outerjoin(import_arms, (import_arms.c.arm == arms.c.number) & IS_DECIDED)
@@ -58,35 +57,43 @@ def decisions(store: Store, campaign: Identity, nearest: int | None, confidence:
     if isinstance(confidence, (bool, str)) or not 0.0 < confidence < 1.0:
         raise InvalidInputError(f"confidence is {confidence!r}; it must be a number between 0 and 1")
 
-    rows = store.read(partial(_rows, campaign=campaign, nearest=n))
+    rows, above, wrong = store.read(partial(_read, campaign=campaign, nearest=n))
     pulls = np.array([row.pulls for row in rows], dtype=np.int64)
     totals = np.array([row.total for row in rows], dtype=np.int64)
     bounds = _hoeffding(campaign, pulls, totals)
     lows, highs = interval(pulls, totals / UNIT, confidence)
-    arithmetic = campaign.arithmetic
+    columns = (above, wrong, bounds, lows, highs)
     return [
         Decision(
-            arm=name,
-            payload=None if payload is None else json.loads(payload),
-            pulls=count,
-            in_flight=in_flight,
-            mean=total / (count * UNIT) if count else None,
-            above=arithmetic.is_above(count, total) if count else None,
-            wrong=arithmetic.wrong(count, total),
+            arm=row.name,
+            payload=None if row.payload is None else json.loads(row.payload),
+            pulls=row.pulls,
+            in_flight=row.in_flight,
+            mean=row.total / (row.pulls * UNIT) if row.pulls else None,
+            above=side if row.pulls else None,
+            wrong=doubt,
             hoeffding=bound,
             low=low,
             high=high,
         )
-        for row, bound, low, high in zip(rows, bounds.tolist(), lows.tolist(), highs.tolist(), strict=True)
-        for name, payload, count, total, in_flight in (row,)
+        for row, side, doubt, bound, low, high in zip(rows, *(column.tolist() for column in columns), strict=True)
     ]
 
 
-def _rows(connection: Connection, campaign: Identity, nearest: int | None) -> list[Any]:
+def _read(connection: Connection, campaign: Identity, nearest: int | None) -> tuple[list[Any], Truths, Floats]:
+    """Return the rows of arms, whether each is above, and the probability that this is wrong."""
     first, last = campaign.numbers
     counters.read(connection, campaign, "observed")  # raises if the campaign is gone
     values = {"campaign": campaign.id, "first": first, "last": last, "n": nearest}
-    return list(connection.execute(_ALL if nearest is None else _NEAREST, values).all())
+    rows = connection.execute(_ALL if nearest is None else _NEAREST, values).all()
+    records = np.array([(row.pulls, row.total, row.squares, row.generation) for row in rows], dtype=np.int64)
+    kinds, kind = np.unique(records.reshape(-1, 4), axis=0, return_inverse=True)
+    above, wrong = np.empty(len(kinds), dtype=np.bool_), np.empty(len(kinds))
+    for generation in np.unique(kinds[:, 3]).tolist():
+        some = kinds[:, 3] == generation
+        arithmetic = arithmetic_of(connection, campaign, generation)
+        above[some], wrong[some] = arithmetic.decide(*kinds[some, :3].T)
+    return list(rows), above[kind], wrong[kind]
 
 
 def _hoeffding(campaign: Identity, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:

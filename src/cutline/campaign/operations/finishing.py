@@ -16,7 +16,7 @@ from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.schema import OBSERVED, STAGED, import_arms, import_pulls, pulls
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations.building import Pace
+from cutline.campaign.operations.pace import Pace
 from cutline.errors import StoreError
 from cutline.progress import Progress
 

@@ -21,10 +21,11 @@ from cutline.campaign.database.imports import Change
 from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.database.schema import OBSERVED, STAGED, TOLD, WITHDRAWN, sources
 from cutline.campaign.database.store import BusyError, Store
-from cutline.campaign.operations.building import Pace, keep_building
+from cutline.campaign.operations.building import keep_building
 from cutline.campaign.operations.finishing import PATIENCE, Steps, end_dead, finish, undo
 from cutline.campaign.operations.known import observed_with
 from cutline.campaign.operations.observing import Changed, News, find_news, insert_new, record_observed
+from cutline.campaign.operations.pace import Pace
 from cutline.campaign.results import Observation
 from cutline.errors import ConflictError, NotFoundError, StoreError
 from cutline.progress import Progress
@@ -175,9 +176,9 @@ def _stage(connection: Connection, campaign: Identity, batch: Batch, replace: bo
     )
     imports.add_changes(
         connection,
-        [(seen.arm, Change(1, seen.reward, 0)) for seen in news.new]
-        + [(pull.arm, Change(1, pull.new, -1)) for pull in news.settled]
-        + [(pull.arm, Change(0, pull.new - pull.old, 0)) for pull in news.corrected],
+        [(seen.arm, Change.by(seen.reward)) for seen in news.new]
+        + [(pull.arm, Change.by(pull.new, in_flight=-1)) for pull in news.settled]
+        + [(pull.arm, Change.by(pull.new, pull.old)) for pull in news.corrected],
     )
     return news
 
@@ -185,7 +186,7 @@ def _stage(connection: Connection, campaign: Identity, batch: Batch, replace: bo
 def _stage_withdrawals(connection: Connection, campaign: Identity, keys: list[str]) -> int:
     found = observed_with(connection, campaign, keys).values()
     imports.add_fates(connection, [(held.observed, WITHDRAWN, None) for held in found if held.observed is not None])
-    imports.add_changes(connection, [(held.arm, Change(-1, -held.reward, 0)) for held in found])
+    imports.add_changes(connection, [(held.arm, Change.by(None, held.reward)) for held in found])
     return len(found)
 
 
@@ -193,7 +194,7 @@ def _decide(connection: Connection, campaign: Identity, source: Source | None, a
     overtaken = imports.overtaken(connection, campaign)
     if overtaken:
         imports.forget_fates(connection, [number for number, _, _ in overtaken])
-        imports.add_changes(connection, [(arm, Change(-1, -reward, 1)) for _, arm, reward in overtaken])
+        imports.add_changes(connection, [(arm, Change.by(None, reward, in_flight=1)) for _, arm, reward in overtaken])
         return [number for number, _, _ in overtaken]
     if source is not None:
         claim(connection, campaign, source)

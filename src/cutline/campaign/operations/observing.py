@@ -10,14 +10,17 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, select
 
-from cutline.campaign.arithmetic import to_units
+from cutline.campaign.arithmetic import square, to_units
 from cutline.campaign.checks import check_text
 from cutline.campaign.database import counters
 from cutline.campaign.database.arms_and_pulls import Arm, lock_pulls_and_arms, observe_pulls, seen_pulls
+from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.learnt import State
 from cutline.campaign.database.prepared import PreparedForEach
 from cutline.campaign.database.schema import OBSERVED, arms
 from cutline.campaign.database.store import Store
+from cutline.campaign.operations import learning
 from cutline.campaign.operations.known import Pair, Seen, in_flight, known_of
 from cutline.campaign.results import Observation
 from cutline.errors import InvalidInputError, NotFoundError
@@ -45,10 +48,11 @@ class Changed(NamedTuple):
 class News:
     """What observations change: results that are new, pulls in flight that they settle, results that they correct.
 
-    ``arms`` are theirs, locked, by number, and have taken the rewards.
+    ``arms`` are theirs, locked, by number, and have taken the rewards; ``state`` is the campaign's.
     """
 
     arms: dict[int, Arm]
+    state: State
     new: list[Seen] = field(default_factory=list)
     settled: list[Changed] = field(default_factory=list)
     corrected: list[Changed] = field(default_factory=list)
@@ -57,12 +61,15 @@ class News:
         return len(self.new) + len(self.settled) + len(self.corrected)
 
 
-def observe(store: Store, campaign: Identity, observations: Iterable[tuple[Any, ...]]) -> int:
+def observe(store: Store, campaign: Identity, clock: Clock, observations: Iterable[tuple[Any, ...]]) -> int:
     """Record results from elsewhere and return how many are new; see Campaign.observe."""
     checked = [checked_observation(item) for item in observations]
     if not checked:
         return 0
-    return store.write(lambda connection: record_observed(connection, campaign, checked), pipelined=True)
+    new = store.write(lambda connection: record_observed(connection, campaign, checked), pipelined=True)
+    if new:
+        learning.keep_up(store, campaign, clock)
+    return new
 
 
 def checked_observation(given: tuple[Any, ...]) -> Observation:
@@ -89,7 +96,7 @@ def record_observed(
         return 0
     changed = [arm for arm in news.arms.values() if arm.changed]
     settled = [(pull.number, pull.new) for pull in news.settled]
-    counted = observe_pulls(connection, campaign, changed, settled, len(news.new)).rows()
+    counted = observe_pulls(connection, campaign, news.state, changed, settled, len(news.new))[0].rows()
     if not counted:
         raise campaign.gone()
     insert_new(connection, campaign, news.new, OBSERVED, counted[0][0])
@@ -122,10 +129,10 @@ def find_news(
     pairs = _pairs(campaign, observations, numbers)
     wanted = {pair for pair in pairs if pair is not None}
     # before keys and answers are read: whoever came first has committed
-    locked, its_arms = lock_pulls_and_arms(connection, in_flight(connection, wanted), numbers.values())
+    locked = lock_pulls_and_arms(connection, campaign, in_flight(connection, wanted), numbers.values())
     keys = {item.key for item in observations if item.key is not None}
-    known = known_of(connection, campaign, keys, wanted, locked, staging)
-    news = News(its_arms)
+    known = known_of(connection, campaign, keys, wanted, locked.pulls, staging)
+    news = News(locked.arms, locked.state)
     for place, (item, pair) in enumerate(zip(observations, pairs, strict=True)):
         seen = Seen(numbers[item.arm], int(item.reward), item.worker, item.key)
         held = known.find(seen, pair)
@@ -133,7 +140,7 @@ def find_news(
         if held is None:
             if pair is not None and pair in known.flying:
                 news.settled.append(Changed(known.flying.pop(pair), seen.arm, 0, seen.reward, place))
-                arm.change(1, seen.reward, -1)
+                arm.change(1, seen.reward, square(seen.reward), -1)
             else:
                 news.new.append(seen)
                 arm.take(seen.reward)
@@ -141,7 +148,7 @@ def find_news(
             continue
         elif replace and held.arm == seen.arm and held.observed is not None:
             news.corrected.append(Changed(held.observed, seen.arm, held.reward, seen.reward, place))
-            arm.change(0, seen.reward - held.reward, 0)
+            arm.change(0, seen.reward - held.reward, square(seen.reward) - square(held.reward), 0)
         else:
             raise known.conflict(held, seen, item.arm, where(place))
         known.note(seen, pair)

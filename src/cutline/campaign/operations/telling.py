@@ -8,10 +8,13 @@ from sqlalchemy import Connection, bindparam, select
 from cutline.campaign.arithmetic import to_units, written
 from cutline.campaign.database import counters
 from cutline.campaign.database.arms_and_pulls import Arm, PullRow, lock_pulls, tell_pulls
+from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, PullKey
+from cutline.campaign.database.learnt import State
 from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, STAGED, pulls
 from cutline.campaign.database.store import Store
+from cutline.campaign.operations import learning
 from cutline.campaign.operations.known import require_decided
 from cutline.campaign.results import Pull
 from cutline.errors import ConflictError
@@ -25,19 +28,24 @@ _HAS_AGAIN = Prepared(
 )
 
 
-def tell(store: Store, campaign: Identity, rewards: Iterable[tuple[Pull | str, Any]]) -> int:
+def tell(store: Store, campaign: Identity, clock: Clock, rewards: Iterable[tuple[Pull | str, Any]]) -> int:
     """Record rewards and return how many are new; see Campaign.tell and Campaign.tell_many."""
     told: dict[PullKey, int] = {}
     for pull, reward in rewards:
         key, units = campaign.pull_key(pull), to_units(reward)
         if told.setdefault(key, units) != units:
             raise _other_reward(campaign, key, told[key], units)
-    return store.write(lambda connection: record(connection, campaign, told), pipelined=True) if told else 0
+    if not told:
+        return 0
+    new, state = store.write(lambda connection: record(connection, campaign, told), pipelined=True)
+    if new:
+        learning.keep_up(store, campaign, clock, state, told=True)
+    return new
 
 
-def record(connection: Connection, campaign: Identity, told: dict[PullKey, int]) -> int:
-    """Record rewards in billionths by pull; return how many are new."""
-    rows, arms = lock_pulls(connection, told)
+def record(connection: Connection, campaign: Identity, told: dict[PullKey, int]) -> tuple[int, State]:
+    """Record rewards in billionths by pull; return how many are new, and the state after that."""
+    rows, arms, state = lock_pulls(connection, campaign, told)
     new: list[tuple[int, int]] = []
     late: list[PullRow] = []
     changed: dict[int, Arm] = {}
@@ -56,13 +64,13 @@ def record(connection: Connection, campaign: Identity, told: dict[PullKey, int])
         arm.take(units)
         new.append((key[0], units))
     if not new:
-        return 0
-    counted = tell_pulls(connection, campaign, new, changed.values(), len(late))
+        return 0, state
+    counted, state = tell_pulls(connection, campaign, state, new, changed.values(), len(late))
     if not late:
         counted.ignore()
     elif not counted.rows():
         raise _place_gone(campaign, late[0], "the rest of the budget is told or in flight")
-    return len(new)
+    return len(new), state
 
 
 def _is_new(connection: Connection, campaign: Identity, row: PullRow | None, key: PullKey, units: int) -> bool:
@@ -93,7 +101,7 @@ def _is_answered(
             return True
         if again or any(row[1:] == other[1:] for other in late):  # the same arm, state and worker
             raise _place_gone(campaign, row, "its worker has had the arm again")
-    if not campaign.arithmetic.has_room(arm.pulls, arm.in_flight):
+    if not campaign.settings.has_room(arm.pulls, arm.in_flight):
         raise _place_gone(campaign, row, "the arm has as many pulls as an arm may have")
     return False
 

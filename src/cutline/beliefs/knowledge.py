@@ -1,0 +1,75 @@
+"""What is known of the arms of a campaign beside their records: the prior of their means, and how rewards spread."""
+
+import json
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc, betaincc
+
+from cutline.beliefs.coins import coins, learn_spread
+from cutline.beliefs.intervals import Floats
+from cutline.beliefs.prior import Prior
+
+_MOST_RECORDS = 2_000
+_PIECE = 10_000
+
+
+@dataclass(frozen=True)
+class Beta:
+    """A Beta(a, b) prior of an arm's mean, for a, b > 0."""
+
+    a: float
+    b: float
+
+    def sides(self, pulls: Floats, totals: Floats, threshold: float) -> tuple[Floats, Floats]:
+        """Return the probabilities that the mean of an arm with such a record is below and above, shape (R,)."""
+        a, b = self.a + totals, self.b + (pulls - totals)
+        return betainc(a, b, threshold), betaincc(a, b, threshold)
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """A prior of an arm's mean, and the share of the variance of coins that rewards have; see ``coins``."""
+
+    prior: Beta | Prior
+    spread: float = 1.0
+
+    @classmethod
+    def learn(cls, pulls: ArrayLike, totals: ArrayLike, squares: ArrayLike, arms: ArrayLike) -> Self:
+        """Return what is learnt from records: ``arms`` of them, arrays (R,), have these pulls, totals and squares.
+
+        Of more than two thousand records, so many are looked at, spread evenly over the arms in order of pulls and
+        total, each for an equal part of the arms.
+        """
+        n, total, square, count = (np.asarray(item, np.float64) for item in (pulls, totals, squares, arms))
+        if n.size > _MOST_RECORDS:
+            order = np.lexsort((square, total, n))
+            ends = np.cumsum(count[order])
+            middles = (np.arange(_MOST_RECORDS) + 0.5) * (ends[-1] / _MOST_RECORDS)
+            chosen = order[np.searchsorted(ends, middles)]
+            n, total, square = n[chosen], total[chosen], square[chosen]
+            count = np.full(_MOST_RECORDS, ends[-1] / _MOST_RECORDS)
+        spread = learn_spread(n, total, square, count)
+        return cls(Prior.learn(*coins(n, total, square, spread), count), spread)
+
+    def sides(self, pulls: ArrayLike, totals: ArrayLike, squares: ArrayLike, threshold: float) -> tuple[Floats, Floats]:
+        """Return the probabilities that the mean of an arm with such a record is below and above, shape (R,)."""
+        n, total = coins(pulls, totals, squares, self.spread)
+        below, above = np.empty(n.shape), np.empty(n.shape)
+        for start in range(0, n.size, _PIECE):
+            part = slice(start, start + _PIECE)
+            below[part], above[part] = self.prior.sides(n[part], total[part], threshold)
+        return below, above
+
+    def as_text(self) -> str:
+        """Write a learnt prior and the spread, for ``from_text``."""
+        assert isinstance(self.prior, Prior)
+        return json.dumps({"masses": self.prior.masses.tolist(), "spread": self.spread})
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Read what ``as_text`` wrote."""
+        read = json.loads(text)
+        return cls(Prior(np.array(read["masses"])), read["spread"])

@@ -1,0 +1,118 @@
+"""Learning: from time to time a campaign learns from the results of all its arms, and then all arms follow.
+
+What was learnt is written down as a new generation. The arms are brought up to date in batches, each a short
+transaction of its own, by whoever calls next; a process may die between any two of them.
+"""
+
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, func, insert, select, update
+
+from cutline.campaign.arithmetic import UNIT
+from cutline.campaign.database import counters
+from cutline.campaign.database.arms_and_pulls import lock_range, write_arms
+from cutline.campaign.database.clock import Clock
+from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.learnt import State, read_state
+from cutline.campaign.database.schema import arms, campaigns, learnt
+from cutline.campaign.database.store import Store
+from cutline.campaign.operations.pace import Pace
+
+_BATCH = 10_000
+"""Arms that one transaction brings up to date."""
+
+_FEWEST = 20
+_GROWTH = 10
+"""It is time to learn again after as many results as there were before, divided by ``_GROWTH``, but ``_FEWEST``."""
+
+_RECORDS = select(arms.c.pulls, arms.c.total, arms.c.squares, func.count().label("arms")).group_by(
+    arms.c.pulls, arms.c.total, arms.c.squares
+)
+
+
+def first_time(campaign: Identity) -> int | None:
+    """Return at how many results a new campaign learns for the first time, None for never."""
+    return None if campaign.settings.prior else max(campaign.arms, _FEWEST)
+
+
+def keep_up(
+    store: Store,
+    campaign: Identity,
+    clock: Clock,
+    state: State | None = None,
+    told: bool = False,
+    wholly: bool = False,
+) -> None:
+    """Learn if it is time, and bring a batch of arms up to date if some are not; ``wholly``: as many as there are.
+
+    ``state`` is that of the campaign after the caller's transaction, None if it does not know it; ``told`` says that it
+    told rewards. If they are the last, because the budget is spent or the target is reached, it is time, for all arms.
+    """
+    now = store.read(lambda connection: read_state(connection, campaign)) if state is None else state
+    if now.up_to_date == campaign.arms:
+        ends = told and counters.why_finished(campaign, now.spent, now.doubt) is not None
+        due = now.learn_at is not None and now.results > now.learnt_from and (ends or now.results >= now.learn_at)
+        if not due or not _learn(store, campaign, clock, now.generation):
+            return
+        wholly = wholly or ends
+    pace = Pace()
+    while store.write(lambda connection: _bring_some(connection, campaign)) and wholly:
+        pace.between()
+
+
+def _learn(store: Store, campaign: Identity, clock: Clock, generation: int) -> bool:
+    """Learn the next generation; return whether it is this one that counts."""
+    from cutline.beliefs.knowledge import Knowledge
+
+    def read(connection: Connection) -> tuple[State, Any]:
+        among = arms.c.number.between(campaign.base, campaign.base + campaign.arms - 1)
+        rows = connection.execute(_RECORDS.where(among, arms.c.pulls > 0).order_by(*_RECORDS.selected_columns[:3]))
+        return read_state(connection, campaign), [tuple(row) for row in rows]
+
+    state, records = store.read(read)
+    if state.generation != generation or not records:
+        return False
+    pulls, totals, squares, arm_counts = np.array(records, dtype=np.int64).T
+    knowledge = Knowledge.learn(pulls, totals / UNIT, squares / UNIT, arm_counts).as_text()
+
+    def write(connection: Connection) -> bool:
+        following = update(campaigns).where(
+            campaigns.c.id == campaign.id,
+            campaigns.c.generation == generation,
+            campaigns.c.up_to_date == campaign.arms,
+        )
+        counted = connection.execute(
+            following.values(
+                generation=generation + 1,
+                learnt_from=state.results,
+                learn_at=state.results + max(_FEWEST, state.results // _GROWTH),
+                up_to_date=0,
+            )
+        )
+        if not counted.rowcount:
+            return False
+        row = {
+            "campaign_id": campaign.id,
+            "generation": generation + 1,
+            "time": clock.now(connection),
+            "results": state.results,
+            "knowledge": knowledge,
+        }
+        connection.execute(insert(learnt).values(row))
+        return True
+
+    return store.write(write)
+
+
+def _bring_some(connection: Connection, campaign: Identity) -> bool:
+    """Bring the next arms up to date, if some are not; return whether there are more."""
+    first = read_state(connection, campaign).up_to_date
+    last = min(first + _BATCH, campaign.arms) - 1
+    locked = lock_range(connection, campaign, first, last)
+    if first == campaign.arms or locked.state.up_to_date != first:
+        return False
+    doubt = write_arms(connection, campaign, locked.state, locked.arms.values())
+    counters.add(connection, campaign, doubt=doubt).ignore()
+    connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(up_to_date=last + 1))
+    return last + 1 < campaign.arms
