@@ -32,6 +32,16 @@ _UNDERFLOW = 1e-300
 _EDGES: Floats = np.sin(0.5 * np.pi * np.arange(_CELLS + 1) / _CELLS) ** 2  # as close as standard errors are small
 _WIDTHS: Floats = np.diff(_EDGES)
 
+_LONGEST_SHORT = 500  # pulls
+_PIECE = 1000  # records
+_NODES = 4  # in a cell
+_PLACES, _PARTS = np.polynomial.legendre.leggauss(_NODES)
+_ANGLES: Floats = (0.5 * np.pi / _CELLS * (np.arange(_CELLS)[:, None] + 0.5 * (1.0 + _PLACES))).ravel()
+_LN: Floats = 2.0 * np.log(np.sin(_ANGLES))
+_LN_REST: Floats = 2.0 * np.log(np.cos(_ANGLES))
+_WEIGHTS: Floats = (np.sin(2.0 * _ANGLES).reshape(_CELLS, _NODES) * (_PARTS * 0.25 * np.pi / _CELLS)).ravel()
+_WEIGHTS /= np.repeat(_WIDTHS, _NODES)
+
 
 @dataclass(frozen=True)
 class Prior:
@@ -88,10 +98,25 @@ def _likelihoods(n: Floats, total: Floats) -> Floats:
     In units of B(total + 1, n - total + 1), which keeps them from underflow: at a cell the mean over it of the density
     of Beta(total + 1, n - total + 1); at a point n + 1 if all rewards were like it, else 0.
     """
-    cells = np.diff(betainc(total[:, None] + 1.0, (n - total)[:, None] + 1.0, _EDGES)) / _WIDTHS
-    at_0 = np.where(total == 0.0, n + 1.0, 0.0)
-    at_1 = np.where(total == n, n + 1.0, 0.0)
-    return np.column_stack([cells, at_0, at_1])
+    each = np.empty((n.size, _CELLS + 2))
+    long = n > _LONGEST_SHORT
+    short = np.flatnonzero(~long)
+    for start in range(0, short.size, _PIECE):
+        part = short[start : start + _PIECE]
+        each[part, :-2] = _short(n[part], total[part])
+    a, b = total[long, None] + 1.0, (n - total)[long, None] + 1.0
+    each[long, :-2] = np.diff(betainc(a, b, _EDGES)) / _WIDTHS
+    each[:, -2] = np.where(total == 0.0, n + 1.0, 0.0)
+    each[:, -1] = np.where(total == n, n + 1.0, 0.0)
+    return each
+
+
+def _short(n: Floats, total: Floats) -> Floats:
+    """Return the means over the cells of the densities, which are wider than the cells if n is small: by quadrature."""
+    unit = betaln(total + 1.0, n - total + 1.0)
+    densities = np.exp(np.multiply.outer(total, _LN) + np.multiply.outer(n - total, _LN_REST) - unit[:, None])
+    means: Floats = (densities * _WEIGHTS).reshape(n.size, _CELLS, _NODES).sum(axis=2)
+    return means
 
 
 def _centre(n: Floats, total: Floats, count: Floats) -> Floats:

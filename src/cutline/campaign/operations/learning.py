@@ -23,7 +23,7 @@ _BATCH = 10_000
 """Arms that one transaction brings up to date."""
 
 _FEWEST = 20
-_GROWTH = 10
+_GROWTH = 5
 """It is time to learn again after as many results as there were before, divided by ``_GROWTH``, but ``_FEWEST``."""
 
 _RECORDS = select(arms.c.pulls, arms.c.total, arms.c.squares, func.count().label("arms")).group_by(
