@@ -6,7 +6,6 @@ transaction of its own, by whoever calls next; a process may die between any two
 
 from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
 
 from cutline.campaign.arithmetic import UNIT
@@ -63,6 +62,8 @@ def keep_up(
 
 def _learn(store: Store, campaign: Identity, clock: Clock, generation: int) -> bool:
     """Learn the next generation; return whether it is this one that counts."""
+    import numpy as np
+
     from cutline.beliefs.knowledge import Knowledge
 
     def read(connection: Connection) -> tuple[State, Any]:
