@@ -96,11 +96,9 @@ def _clear(store: Store) -> None:
 def _drop(store: Store, campaign: int) -> None:
     """Delete a campaign that is unfinished, in short transactions, its own row last."""
     base, pace = campaign * STRIDE, Pace()
-    for numbered in (pulls, arms):
-        in_campaign = numbered.c.number.between(base, base + STRIDE - 1)
-        while _delete(
-            store, numbered, numbered.c.number.in_(select(numbered.c.number).where(in_campaign).limit(_SOME))
-        ):
+    for number in (pulls.c.number, arms.c.number):
+        some = select(number).where(number.between(base, base + STRIDE - 1)).limit(_SOME)
+        while _delete(store, number.table, number.in_(some)):
             pace.between()
     for table in (sources, learnt):
         _delete(store, table, table.c.campaign_id == campaign)

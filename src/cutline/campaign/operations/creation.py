@@ -23,6 +23,7 @@ from cutline.campaign.database.schema import (
     import_arms,
     import_pulls,
     imports,
+    learnt,
     pulls,
     sources,
 )
