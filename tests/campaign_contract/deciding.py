@@ -53,6 +53,18 @@ class Deciding(CampaignTests):
         width = math.sqrt((math.log(20) + 0.5 * math.log(math.pi * 5000 / 2)) / (2 * 5000))
         assert (a.low, a.high) == pytest.approx((0.5 - width, 0.5 + width), abs=3e-5)
 
+    def test_scores_that_vary_little_are_clear_sooner_than_coins_of_the_same_mean(self, create: Create) -> None:
+        scores, coins = create(5, threshold=0.5), create(5, threshold=0.5)
+        for i in range(5):
+            scores.observe_many((f"arm {i}", 0.6 + 0.02 * (step % 3 - 1)) for step in range(20))
+            coins.observe_many((f"arm {i}", step < 12) for step in range(20))
+        of_scores, of_coins = scores.decisions()[0], coins.decisions()[0]
+        assert of_scores.mean is not None
+        assert of_scores.mean == pytest.approx(0.6, abs=0.01)
+        assert of_coins.mean == 0.6
+        assert of_scores.wrong < 1e-6 < 0.05 < of_coins.wrong
+        assert of_scores.high - of_scores.low < 0.5 * (of_coins.high - of_coins.low)
+
     def test_the_prior_is_what_the_campaign_was_created_with(self, create: Create) -> None:
         campaign = create(["a"], threshold=0.5, prior=(3, 1))
         assert campaign.decisions()[0].wrong == pytest.approx(0.5**3, rel=1e-12)

@@ -1,6 +1,7 @@
 """When a campaign has finished."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -52,3 +53,15 @@ class Stopping(CampaignTests):
         campaign.observe("arm 0", 0)  # news can bring it back
         assert campaign.status().finished is None
         assert len(campaign.ask()) == 1
+
+    def test_a_target_that_the_budget_does_not_reach_is_said_with_what_it_takes(self, create: Create) -> None:
+        options: dict[str, Any] = {"threshold": 0.5, "prior": (2, 2)}
+        status = create(1000, budget=10_000, target_errors=50, **options).status()
+        assert status.more_needed == pytest.approx(41_400, rel=0.2)  # what planning with LSA finds
+        assert status.warning == (
+            "as things stand, a target of 50 expected errors is out of reach: it takes about 43,000 more pulls, and "
+            "10,000 are left"
+        )
+        assert create(1000, budget=60_000, target_errors=50, **options).status().warning is None
+        assert create(1000, budget=10_000, **options).status().more_needed is None
+        assert create(1000, budget=10_000, target_errors=500, **options).status().more_needed is None

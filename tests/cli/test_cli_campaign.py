@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -38,7 +39,7 @@ def campaign(cutline: Run) -> Run:
 
 def test_every_setting_can_be_given_and_is_shown(campaign: Run) -> None:
     settings = "--threshold 0.3 --budget 9 --policy APT(0.05) --seed 7 --max-pulls-per-arm 5 --repeat-workers"
-    more = "--prior 2,3 --target-errors 0.25"
+    more = "--prior 2,3 --target-errors 0.25 --decide mean"
     assert campaign("create", "--campaign", "other", "--arms", "arms.txt", *settings.split(), *more.split()).status == 0
     assert json.loads(campaign("status", "--campaign", "other", "--format", "json").out) == {
         "name": "other",
@@ -51,11 +52,13 @@ def test_every_setting_can_be_given_and_is_shown(campaign: Run) -> None:
         "repeat_workers": True,
         "prior": [2.0, 3.0],
         "target_errors": 0.25,
+        "decide": "mean",
         "spent": 0,
         "in_flight": 0,
         "left": 9,
         "observed": 0,
         "expected_errors": pytest.approx(2 * 0.3483, abs=1e-4),  # Beta(2, 3) below 0.3: 1 - (0.7^4 + 4 0.3 0.7^3)
+        "more_needed": ANY,
         "finished": None,
     }
 

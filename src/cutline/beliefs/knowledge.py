@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc
 
 from cutline.beliefs.coins import coins, learn_spread
+from cutline.beliefs.forecast import pulls_between
 from cutline.beliefs.intervals import Floats
-from cutline.beliefs.prior import Prior
+from cutline.beliefs.prior import MEANS, Prior
 
 _MOST_RECORDS = 2_000
 _PIECE = 10_000
@@ -62,6 +63,12 @@ class Knowledge:
             part = slice(start, start + _PIECE)
             below[part], above[part] = self.prior.sides(n[part], total[part], threshold)
         return below, above
+
+    def more_pulls(self, errors: float, target: float, threshold: float, arms: int) -> float:
+        """Return about how many pulls of these arms it takes to get from expected errors to a target below."""
+        prior = self.prior if isinstance(self.prior, Prior) else Prior.beta(self.prior.a, self.prior.b)
+        an_arm = pulls_between(errors / arms, target / arms, MEANS, prior.masses, threshold)
+        return arms * an_arm * self.spread
 
     def as_text(self) -> str:
         """Write a learnt prior and the spread, for ``from_text``."""

@@ -32,6 +32,9 @@ _UNDERFLOW = 1e-300
 _EDGES: Floats = np.sin(0.5 * np.pi * np.arange(_CELLS + 1) / _CELLS) ** 2  # as close as standard errors are small
 _WIDTHS: Floats = np.diff(_EDGES)
 
+MEANS: Floats = np.append(0.5 * (_EDGES[:-1] + _EDGES[1:]), [0.0, 1.0])
+"""The means that the masses of a prior stand for: the middles of the cells, 0 and 1."""
+
 _LONGEST_SHORT = 500  # pulls
 _PIECE = 1000  # records
 _NODES = 4  # in a cell

@@ -136,6 +136,10 @@ class Arithmetic:
         by_mean = np.where(pulls > 0, is_above(np.maximum(pulls, 1) * float(UNIT), totals, self.threshold), likelier)
         return by_mean, np.where(by_mean, below, above)
 
+    def more_pulls(self, errors: float, target: float, arms: int) -> int:
+        """Return about how many pulls it takes from expected errors to a target below, at most 10^15."""
+        return math.ceil(min(self._knowledge.more_pulls(errors, target, self.threshold, arms), 1e15))
+
     def doubts(self, records: list[Record]) -> list[int]:
         """Return the probabilities that the decisions of these records are wrong, in whole 10^-12ths."""
         known = self._doubts

@@ -1,5 +1,6 @@
 """What a campaign is made of and what it hands out: frozen rows."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -114,6 +115,8 @@ class Status:
     ``spent`` pulls have their reward, ``in_flight`` are leased, ``left`` can still be asked for, and the three add
     up to the budget. ``observed`` results came from elsewhere and cost no budget. ``expected_errors`` is the sum
     over all arms of the probability of being wrong (see Decision). ``finished`` is None while there is work to do.
+    ``more_needed`` is about how many more pulls it takes until the target is reached, None without a target, or if
+    the campaign has finished; while nothing has been learnt it takes means to be spread evenly from 0 to 1.
     """
 
     name: str
@@ -125,3 +128,15 @@ class Status:
     observed: int
     expected_errors: float
     finished: Reason | None
+    more_needed: int | None = None
+
+    @property
+    def warning(self) -> str | None:
+        """What is to be said if the target cannot be reached with what is left of the budget, else None."""
+        if self.more_needed is None or self.more_needed <= self.left:
+            return None
+        about = round(self.more_needed, 1 - int(math.log10(self.more_needed)))
+        return (
+            f"as things stand, a target of {self.settings.target_errors:g} expected errors is out of reach: it takes "
+            f"about {about:,} more pulls, and {self.left:,} are left"
+        )

@@ -26,6 +26,8 @@ def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..
             f"{counted(status.arms, 'arm')}, threshold {status.settings.threshold:g}, {status.settings.policy}; "
             f"{progress_line(status)}"
         )
+        if status.warning:
+            say(status.warning)
         try:
             with watching(campaign) as watch:
                 report = start(campaign, watch=watch)

@@ -63,8 +63,10 @@ def create(db: str, name: str, arms_file: str, form: str, **options: Any) -> Non
             raise InvalidInputError(f"--{needed} is missing")
     arms = read_arms(arms_file)
     with Campaign.create(db, name, arms, **{"policy": "LSA"} | given) as campaign:
-        row = status_row(campaign.status())
-    say_done(f"campaign {name!r} in {label(db)}: {counted(len(arms), 'arm')}", row, form)
+        status = campaign.status()
+    say_done(f"campaign {name!r} in {label(db)}: {counted(len(arms), 'arm')}", status_row(status), form)
+    if status.warning:
+        say(status.warning)
 
 
 @command.command(name="list")
@@ -122,7 +124,10 @@ def status(db: str, name: str | None, form: str) -> None:
     from cutline.campaign.resume import open_one
 
     with open_one(db, name) as campaign:
-        row = status_row(campaign.status())
+        found = campaign.status()
+    row = status_row(found)
+    if found.warning:
+        say(found.warning)
     if form == "json":
         click.echo(as_json(row), nl=False)
         return

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 from cutline.campaign.arithmetic import CLOSED, DOUBT
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.learnt import arithmetic_of
 from cutline.campaign.database.prepared import Answer, Prepared
 from cutline.campaign.database.schema import COUNTERS, arms, campaigns, pulls
 from cutline.campaign.database.store import Store
@@ -29,6 +30,7 @@ _STATUS = select(
     campaigns.c.in_flight,
     campaigns.c.observed,
     campaigns.c.doubt,
+    campaigns.c.generation,
     select(func.count())
     .where(pulls.c.campaign_id == campaigns.c.id, pulls.c.expires <= bindparam("now"))
     .scalar_subquery()
@@ -74,12 +76,18 @@ def read(connection: Connection, campaign: Identity, name: str) -> int:
 def status(store: Store, campaign: Identity, clock: Clock) -> Status:
     """Return where the campaign stands; leases that have ended are not in flight."""
 
-    def work(connection: Connection) -> Any:
-        return connection.execute(_STATUS, {"campaign": campaign.id, "now": clock.now(connection)}).first()
+    target = campaign.settings.target_errors
 
-    row = store.read(work)
-    if row is None:
-        raise campaign.gone()
+    def work(connection: Connection) -> tuple[Any, int | None]:
+        row = connection.execute(_STATUS, {"campaign": campaign.id, "now": clock.now(connection)}).first()
+        if row is None:
+            raise campaign.gone()
+        if target is None or why_finished(campaign, row.spent, row.doubt):
+            return row, None
+        arithmetic = arithmetic_of(connection, campaign, row.generation)
+        return row, arithmetic.more_pulls(row.doubt / DOUBT, target, campaign.arms)
+
+    row, more_needed = store.read(work)
     in_flight = row.in_flight - row.ended
     finished = why_finished(campaign, row.spent, row.doubt)
     if finished is None and row.open_arm is None and row.in_flight == 0:
@@ -94,6 +102,7 @@ def status(store: Store, campaign: Identity, clock: Clock) -> Status:
         observed=row.observed,
         expected_errors=row.doubt / DOUBT,
         finished=finished,
+        more_needed=None if finished else more_needed,
     )
 
 

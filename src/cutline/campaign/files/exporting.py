@@ -45,6 +45,7 @@ def status_row(status: Status) -> dict[str, Any]:
         "left": status.left,
         "observed": status.observed,
         "expected_errors": status.expected_errors,
+        "more_needed": status.more_needed,
         "finished": None if status.finished is None else str(status.finished),
     }
 

@@ -61,7 +61,8 @@ def decisions(store: Store, campaign: Identity, nearest: int | None, confidence:
     pulls = np.array([row.pulls for row in rows], dtype=np.int64)
     totals = np.array([row.total for row in rows], dtype=np.int64)
     bounds = _hoeffding(campaign, pulls, totals)
-    lows, highs = interval(pulls, totals / UNIT, confidence)
+    squares = np.array([row.squares for row in rows], dtype=np.int64)
+    lows, highs = interval(pulls, totals / UNIT, confidence, squares / UNIT)
     columns = (above, wrong, bounds, lows, highs)
     return [
         Decision(
