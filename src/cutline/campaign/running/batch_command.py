@@ -113,8 +113,8 @@ class BatchCommand:
                 late = True
             except (OSError, ValueError) as error:
                 text = f"cannot run {self._arguments[0]!r}: {getattr(error, 'strerror', None) or error}"
-                return BatchResult(death=Trouble("crash", text), suspects=arms)
-            said = shown(last_line(errors) or last_line(output), 200)
+                return BatchResult(death=Trouble("crash", text), suspects=() if self._prepare else arms)
+            said = [last_line(errors), last_line(output)]
         try:
             report = progress.finish() if self._format == "jsonl" else read_junit(_read(progress.path), arms)
             wrong = None
@@ -123,6 +123,8 @@ class BatchCommand:
         if self._keep:
             for arm, text in report.output.items():
                 self._keep(arm, text)
+        if late and progress.is_complete():
+            return _result(arms, report)  # it did not come to its end, but nothing is lost
         if late and wrong is None:
             return self._died(Trouble("timeout", f"took longer than {self._timeout:g} s"), arms, report, progress.late)
         death = self._endings.crash(status)
@@ -132,7 +134,8 @@ class BatchCommand:
             death = f"exit status {status} before its end"
         if death is None:
             return _result(arms, report)
-        return self._died(Trouble("crash", f"{death}: {said}" if said else death), arms, report, report.begun)
+        last = shown(said[0] or ("" if report.begun else said[1]), 200)  # of a test its end is known by the arm
+        return self._died(Trouble("crash", f"{death}: {last}" if last else death), arms, report, report.begun)
 
     def _died(self, death: Trouble, arms: Sequence[str], report: Report, accused: Collection[str]) -> BatchResult:
         """Return the result of a batch that has died while the ``accused`` were measured."""
@@ -142,6 +145,8 @@ class BatchCommand:
 
     def _filled(self, arms: Sequence[str], folder: Path, report: Path) -> list[bytes]:
         """Return the arguments for a batch; ids are UTF-8, whatever encoding the locale has for arguments."""
+        if self._prepare:
+            return [os.fsencode(word) for word in self._arguments]
         arms_file = folder / "arms"
         if any(ARMS_FILE in word for word in self._arguments):
             for arm in arms:

@@ -8,7 +8,10 @@ from cutline.campaign.running.reports import JsonLines, Report
 from cutline.errors import InvalidInputError
 
 STARTING = 600.0
-"""Seconds that a command which says when arms begin may take, beside the timeout, before the first one does."""
+"""Seconds that a command which says when arms begin may take, beside the timeout, until the next one does."""
+
+ENDING = 10.0
+"""Seconds that it may take to end once all its arms have."""
 
 
 class Progress:
@@ -24,7 +27,7 @@ class Progress:
         self.path = path
         self.late: list[str] = []
         self._timeout = timeout
-        self._arms = len(arms)
+        self._arms = arms
         self._lines = JsonLines(arms) if lines else None
         self._says_begin = says_begin
         self._offset = 0
@@ -54,6 +57,10 @@ class Progress:
         self.freeze()
         return True
 
+    def is_complete(self) -> bool:
+        """Whether the report, as far as it has been read, says of every arm what came of it."""
+        return all(map(self.report.names, self._arms))
+
     def finish(self) -> Report:
         """Read the rest and return what was said; raise InvalidInputError for a line that cannot be read."""
         self._look()
@@ -70,8 +77,8 @@ class Progress:
             self.late = [arm for arm, began in self._since.items() if now - began > self._timeout]
             return bool(self.late)
         if self._says_begin:
-            return now - self._last > self._timeout + (STARTING if self._offset == 0 else 0)
-        return now - self._started > self._timeout * self._arms
+            return now - self._last > (ENDING if self.is_complete() else self._timeout + STARTING)
+        return now - self._started > self._timeout * len(self._arms)
 
     def _look(self) -> None:
         if self._lines is None or self._wrong is not None or not self.path.exists():

@@ -167,9 +167,12 @@ class Batches:
 
     def measure(self, batch: Sequence[Pull]) -> BatchResult:
         """See Source."""
-        try:
-            if isinstance(self._measure, BatchCommand):
+        if isinstance(self._measure, BatchCommand):
+            try:
                 return self._measure(batch)
+            except OSError as error:  # no place for its report: that is the fault of no arm
+                return BatchResult(death=Trouble("crash", _described(error), error))
+        try:
             return _listed(batch, self._measure(batch))
         except Exception as error:
             return BatchResult(death=_trouble(error), suspects=[pull.arm for pull in batch])

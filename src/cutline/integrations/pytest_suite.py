@@ -1,0 +1,160 @@
+"""A suite of tests as the arms of a campaign: pytest collects it once and runs batches of it in fresh processes."""
+
+import importlib.util
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from cutline.campaign import BatchCommand, Campaign
+from cutline.campaign.resume import find, resume
+from cutline.campaign.running.outcomes import Handling, OnTrouble
+from cutline.checks import check_positive, check_whole
+from cutline.errors import InvalidInputError, MissingDependencyError
+from cutline.integrations.failure_logs import FailureLogs
+from cutline.text import shown
+
+SetupErrors = Literal["fail", "abandon", "stop"]
+
+THRESHOLD = 0.95
+"""The share of its runs that a test must pass, unless another is given."""
+
+RUNS_PER_TEST = 20
+"""How many runs a test gets on average, unless a budget or a time is given."""
+
+_PLENTY = 10_000
+"""Runs for each test, where only the time limits them."""
+
+_TELLS_LITTLE = (2, 3, 4)
+"""Exit statuses of pytest that say nothing of a test: interrupted, an internal error, bad usage."""
+
+_PLUGIN = "cutline.integrations.pytest_plugin"
+_VARIABLE = "CUTLINE_PYTEST"
+_PASSED, _FAILED, _NONE = 0, 1, 5
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The tests of a call of pytest: their ids in order, and the file that each comes from."""
+
+    arguments: tuple[str, ...]
+    paths: Mapping[str, str]
+
+    @property
+    def tests(self) -> list[str]:
+        """The ids, exactly as pytest writes them."""
+        return list(self.paths)
+
+    def command(self, *, timeout: float, same_order: bool = False, logs: FailureLogs | None = None) -> BatchCommand:
+        """Return what runs batches of the tests; each test may take ``timeout`` seconds."""
+
+        def prepare(arms: Sequence[str], folder: Path, report: Path) -> dict[str, str]:
+            return _instructed(
+                folder,
+                arms=list(arms),
+                paths=sorted({self.paths[arm] for arm in arms if arm in self.paths}),
+                seed=None if same_order else secrets.randbits(32),
+                report=str(report),
+            ) | {"PYTHONHASHSEED": str(secrets.randbits(32))}
+
+        return BatchCommand(
+            _command(*self.arguments),
+            report="jsonl",
+            timeout=timeout,
+            crash_exits=_TELLS_LITTLE,
+            prepare=prepare,
+            keep=logs.keep if logs else None,
+        )
+
+
+def collect(arguments: Sequence[str]) -> Suite:
+    """Return the tests that pytest finds with these arguments.
+
+    Raises MissingDependencyError if there is no pytest beside Cutline, InvalidInputError if it fails or finds none.
+    """
+    if importlib.util.find_spec("pytest") is None:
+        raise MissingDependencyError("cutline pytest needs pytest beside Cutline: pip install pytest")
+    with tempfile.TemporaryDirectory(prefix="cutline-") as name:
+        found = Path(name) / "tests"
+        environment = _instructed(Path(name), collect=str(found))
+        done = subprocess.run(
+            _command("--collect-only", "-q", *arguments),
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        if done.returncode not in (_PASSED, _FAILED, _NONE) or not found.exists():
+            raise InvalidInputError(
+                f"pytest could not collect the tests (exit status {done.returncode}): "
+                f"{shown(_why(done.stdout.decode(errors='replace')), 200)}; pytest --collect-only says more"
+            )
+        rows = [json.loads(line) for line in found.read_text(encoding="utf-8").splitlines()]
+    if not rows:
+        raise InvalidInputError("pytest found no tests; give it other arguments")
+    return Suite(tuple(arguments), {row["id"]: row["path"] for row in rows})
+
+
+def open_campaign(
+    db: str | None,
+    name: str | None,
+    suite: Suite,
+    settings: dict[str, Any],
+    *,
+    runs_per_test: int | None,
+    minutes: float | None,
+) -> tuple[Campaign, bool]:
+    """Return the campaign of a suite, made now if there is none, and whether it was made; see ``resume``.
+
+    A new one has a threshold of 0.95 and a budget of 20 runs a test, unless ``settings``, ``runs_per_test`` or
+    ``minutes`` say otherwise. Raises InvalidInputError for a number out of range or a budget and runs a test together.
+    """
+    if minutes is not None:
+        check_positive("minutes", minutes)
+    given = dict(settings)
+    if runs_per_test is not None:
+        if given.get("budget") is not None:
+            raise InvalidInputError("give the runs of a test or the budget of all, not both")
+        given["budget"] = check_whole("runs_per_test", runs_per_test, 1) * len(suite.tests)
+    found = find(db, name, suite.tests, given)
+    if isinstance(found, Campaign):
+        return found, False
+    if given.get("threshold") is None:
+        given["threshold"] = THRESHOLD
+    if given.get("budget") is None:
+        given["budget"] = (RUNS_PER_TEST if minutes is None else _PLENTY) * len(suite.tests)
+    return resume(db, name, suite.tests, given)
+
+
+def handling(on_timeout: OnTrouble, setup_errors: SetupErrors) -> Handling:
+    """Return what is done about what goes wrong: a test that ends its process has failed, one that is gone is left."""
+    error: OnTrouble = "zero" if setup_errors == "fail" else setup_errors
+    return {"crash": "zero", "timeout": on_timeout, "missing": "abandon", "error": error}
+
+
+def _command(*arguments: str) -> list[str]:
+    """Return the call of pytest with the plugin; -P: the folder is no place of modules, as for the command pytest."""
+    return [sys.executable, "-P", "-m", "pytest", "-p", _PLUGIN, *arguments]
+
+
+def _instructed(folder: Path, **instructions: Any) -> dict[str, str]:
+    path = folder / "instructions"
+    path.write_text(json.dumps(instructions), encoding="utf-8")
+    return {_VARIABLE: str(path)}
+
+
+def _why(output: str) -> str:
+    """Return the line of pytest's output that says best what is wrong."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    for start in ("E  ", "ERROR: ", "ERROR "):
+        for line in lines:
+            if line.startswith(start):
+                return line.removeprefix(start).strip()
+    return lines[-1] if lines else "it wrote nothing"
