@@ -70,6 +70,7 @@ SPELLINGS = [
 GIVEN = ("--arms", "arms.txt", "--threshold", "0.5", "--budget", "9")
 COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("run",): (*GIVEN, "--", "true", "{arm}"),
+    ("pytest",): ("arms.txt",),
     ("import",): ("labels.csv", "--threshold", "0.5", "--budget", "9"),
     ("export",): ("observations",),
     ("campaign", "create"): GIVEN,

@@ -29,6 +29,7 @@ GOOD: dict[str, Given] = {
     "paper": {"runs": "1", "setups": "1", "out": "paper", "jobs": "1"},
     "plan": {"prior": "2,2", "arms": "20", "errors": "5", "jobs": "1"},
     "policies": {},
+    "pytest": {"db": "new.db", "budget": "2", "batch": "2", "words": ("-q", "test_two.py")},
     "replay": {"labels": "labels.csv", "runs": "2", "policies": "Uniform", "jobs": "1"},
     "run": {"arms_file": "arms.txt", "threshold": "0.5", "budget": "8", "db": "new.db", "words": ("true", "{arm}")},
     "simulate": {"means": "0.2,0.7", "budgets": "20", "runs": "3", "policies": "Uniform", "jobs": "1"},
@@ -43,7 +44,7 @@ def filled(good: Given, pull: str) -> dict[str, str | tuple[str, ...] | bool]:
     }
 
 
-ENDED_WELL = {"campaign ask": {0, 3, 4}, "run": {0, 1}}
+ENDED_WELL = {"campaign ask": {0, 3, 4}, "campaign decisions": {0, 5}, "pytest": {0, 1, 5}, "run": {0, 1, 5}}
 """The exit statuses of calls that did what they were asked, where it is not 0 alone."""
 
 SAYS_NOTHING = {"campaign abandon", "campaign create", "campaign delete", "campaign tell", "import", "paper"}
@@ -91,6 +92,7 @@ def make_folder(folder: Path) -> str:
     """Make the folder that the good calls work in; return the pull that is leased in its campaign."""
     folder.mkdir()
     (folder / "arms.txt").write_text("".join(f"{arm}\n" for arm in ARMS), encoding="utf-8")
+    (folder / "test_two.py").write_text("def test_a(): pass\ndef test_b(): pass\n", encoding="utf-8")
     rows = [f"{arm},worker {place},{int(place < 2)}\n" for arm in ARMS for place in range(3)]
     (folder / "labels.csv").write_text("task,worker,label\n" + "".join(rows), encoding="utf-8")
     with Campaign.create(str(folder / "x.db"), "main", ARMS, threshold=0.5, policy="LSA", budget=50) as campaign:

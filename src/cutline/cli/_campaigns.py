@@ -1,17 +1,13 @@
 """What the commands about campaigns share: their options, and how they show decisions."""
 
-import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
 from cutline.cli._options import numbers
 from cutline.cli._streams import say
-from cutline.cli._tables import as_json, number, table
-
-if TYPE_CHECKING:
-    from cutline.campaign import Decision
+from cutline.cli._tables import as_json
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -90,34 +86,3 @@ def say_done(text: str, done: dict[str, Any], form: str) -> None:
     say(text)
     if form == "json":
         click.echo(as_json(done), nl=False)
-
-
-def show_decisions(decisions: "Sequence[Decision]", form: str) -> None:
-    """Print decisions as table, csv or json."""
-    from cutline.campaign.files.exporting import DECISION_COLUMNS, decision_rows, write_csv
-
-    if form == "table":
-        click.echo(_table(decisions), nl=False)
-    elif form == "csv":
-        write_csv(decision_rows(decisions), DECISION_COLUMNS, sys.stdout)
-    else:
-        click.echo(as_json(list(decision_rows(decisions))), nl=False)
-
-
-def _table(decisions: "Sequence[Decision]") -> str:
-    from cutline.campaign.files.exporting import in_words
-
-    header = ["arm", "pulls", "mean", "decision", "wrong", "low", "high"]
-    rows = [
-        [
-            item.arm,
-            f"{item.pulls:,}",
-            number(item.mean),
-            in_words(item),
-            number(item.wrong),
-            number(item.low),
-            number(item.high),
-        ]
-        for item in decisions
-    ]
-    return table(header, rows)

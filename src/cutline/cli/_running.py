@@ -4,18 +4,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from cutline.cli._campaigns import show_decisions
+from cutline.cli._decisions import Output, show_decisions
 from cutline.cli._streams import say
 from cutline.cli._tables import counted
 from cutline.cli._watching import progress_line, watching
 from cutline.errors import CutlineError
-from cutline.text import shown
+from cutline.text import printable
 
 if TYPE_CHECKING:
     from cutline.campaign import Campaign, RunReport
 
 
-def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..., RunReport]", form: str) -> int:
+def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..., RunReport]", output: Output) -> int:
     """Run a campaign by ``start``, which is given it and ``watch``; show the decisions and return the exit status."""
     from cutline.campaign.database.address import label
 
@@ -38,7 +38,7 @@ def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..
             raise
         status, decisions = campaign.status(), campaign.decisions()
     decisions.sort(key=lambda item: (item.above is None, item.above or False, item.mean or 0.0))
-    show_decisions(decisions, form)
+    verdict = show_decisions(decisions, output, status.name, status.settings.threshold)
     below = sum(item.above is False for item in decisions)
     above = sum(item.above is True for item in decisions)
     ended = "time is up" if report.time_is_up else report.finished or "nothing more to measure"
@@ -50,8 +50,8 @@ def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..
         say(f"skipped: {_listed(report.skipped)}")
     if report.set_aside:
         say(f"left alone after three crashes in a row: {_listed(report.set_aside)}")
-    return 0 if report.finished or report.time_is_up else 1
+    return verdict or (0 if report.finished or report.time_is_up else 1)
 
 
 def _listed(arms: list[str]) -> str:
-    return ", ".join(map(shown, arms[:10])) + (", ..." if len(arms) > 10 else "")
+    return ", ".join(map(printable, arms[:10])) + (", ..." if len(arms) > 10 else "")

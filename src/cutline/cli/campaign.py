@@ -12,10 +12,9 @@ from cutline.cli._campaigns import (
     say_done,
     settings,
     settings_options,
-    show_decisions,
 )
+from cutline.cli._decisions import decision_options, output_of, show_decisions
 from cutline.cli._groups import Group
-from cutline.cli._options import rows_format_option
 from cutline.cli._streams import say
 from cutline.cli._tables import as_json, counted, format_option, number, table
 from cutline.errors import InvalidInputError
@@ -252,19 +251,26 @@ def abandon(db: str, name: str | None, pull: str, form: str) -> None:
     metavar="P",
     help="The confidence of the interval from low to high.",
 )
-@rows_format_option
-def decisions(db: str, name: str | None, nearest: int | None, confidence: float, form: str) -> None:
+@decision_options
+def decisions(db: str, name: str | None, nearest: int | None, confidence: float, **options: Any) -> int:
     """Show which arms are above the threshold, and how sure that is.
+
+    Exit status 5: there are arms that --fail-on names.
 
     \b
     Examples:
       cutline campaign decisions --db labels.db
       cutline campaign decisions --db labels.db --nearest 20 --format csv
+      cutline campaign decisions --db flaky.db --only below --format ids
     """
     from cutline.campaign.resume import open_one
 
+    output = output_of(options)
+    if nearest is not None and (output.fail_on or output.junit):
+        raise InvalidInputError("--fail-on and --junit look at all arms; leave out --nearest")
     with open_one(db, name) as campaign:
-        show_decisions(campaign.decisions(nearest, confidence), form)
+        found = campaign.decisions(nearest, confidence)
+        return show_decisions(found, output, campaign.name, campaign.settings.threshold)
 
 
 @command.command()

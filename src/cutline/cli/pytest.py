@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from cutline.cli._options import batch_size, rows_format_option
+from cutline.cli._decisions import decision_options, output_of
+from cutline.cli._options import batch_size
 from cutline.cli._streams import say
 
 
@@ -73,7 +74,7 @@ from cutline.cli._streams import say
     metavar="SECONDS",
     help="How soon what was in flight comes back after the run was killed.",
 )
-@rows_format_option
+@decision_options
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENTS]...")
 def command(  # noqa: PLR0913 - one parameter an option
     runs_per_test: int | None,
@@ -88,7 +89,6 @@ def command(  # noqa: PLR0913 - one parameter an option
     db: str | None,
     name: str | None,
     lease: float,
-    form: str,
     words: tuple[str, ...],
     **options: Any,
 ) -> int:
@@ -98,7 +98,8 @@ def command(  # noqa: PLR0913 - one parameter an option
     and in another order, until the budget is spent. What is no option here is handed to pytest, and so is all after --.
 
     A test that fails, ends its process or takes too long has failed. Skipped and xfailed tests are not measured. The
-    same command again goes on where it stopped, if --db keeps the results. Exit status 1: some tests were left alone.
+    same command again goes on where it stopped, if --db keeps the results. Exit status 1: some tests were left alone;
+    5: there are tests that --fail-on names.
 
     \b
     Examples:
@@ -108,9 +109,11 @@ def command(  # noqa: PLR0913 - one parameter an option
     from cutline.campaign.running.runner import run_command_batches
     from cutline.cli._running import conduct
     from cutline.integrations.failure_logs import open_logs
-    from cutline.integrations.pytest_suite import collect, handling, open_campaign
+    from cutline.integrations.pytest_suite import collect, handling, open_campaign, require_database
 
+    output = output_of(options)
     kept = open_logs(logs)
+    require_database(db, name)
     suite = collect(words)
     start = partial(
         run_command_batches,
@@ -122,7 +125,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         seconds=None if minutes is None else minutes * 60,
     )
     campaign, new = open_campaign(db, name, suite, options, runs_per_test=runs_per_test, minutes=minutes)
-    status = conduct(db, campaign, new, start, form)
+    status = conduct(db, campaign, new, start, output)
     if kept is not None and kept.wrong is not None:
         say(f"not all failures were kept: {kept.wrong}")
     return status

@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from cutline.cli._campaigns import settings, settings_options
-from cutline.cli._options import batch_size, numbers, rows_format_option
+from cutline.cli._decisions import decision_options, output_of
+from cutline.cli._options import batch_size, numbers
 from cutline.errors import InvalidInputError
 
 
@@ -72,7 +73,7 @@ from cutline.errors import InvalidInputError
     metavar="SECONDS",
     help="How soon what was in flight comes back after the run was killed.",
 )
-@rows_format_option
+@decision_options
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND {arm} ...")
 def command(  # noqa: PLR0913 - one parameter an option
     arms_file: str | None,
@@ -88,7 +89,6 @@ def command(  # noqa: PLR0913 - one parameter an option
     on_crash: Any,
     on_timeout: Any,
     lease: float,
-    form: str,
     words: tuple[str, ...],
     **options: Any,
 ) -> int:
@@ -100,7 +100,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     command that cannot be started (behind env, sh -c, timeout or nice, too), is killed by a signal, takes too long,
     ends with one of --crash-exits, or prints no reward where it should. The same command again goes on where it
     stopped, after Ctrl-C too; a campaign that is there already needs neither --arms nor --threshold nor --budget. Exit
-    status 1: some arms were left alone.
+    status 1: some arms were left alone; 5: there are arms that --fail-on names.
 
     With --batch one command measures many arms: an argument {arms} stands for their ids, as many arguments, {arms_file}
     for a file with an id a line, {report} for the file that the command writes what came of them to. An arm that the
@@ -120,6 +120,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from cutline.campaign.resume import resume
     from cutline.cli._running import conduct
 
+    output = output_of(options)
     crashes, failures = crash_exits or [], fail_exits or []
     _refuse_what_does_not_go_together(batch, report, reward, failures)
     how: Any = {"jobs": jobs, "on_crash": on_crash, "on_timeout": on_timeout, "lease": lease}
@@ -131,7 +132,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         start = partial(run_batches, measure=many, batch=batch, **how)
     arms = None if arms_file is None else read_arms(arms_file)
     campaign, new = resume(db, name, arms, settings(options))
-    return conduct(db, campaign, new, start, form)
+    return conduct(db, campaign, new, start, output)
 
 
 def _refuse_what_does_not_go_together(

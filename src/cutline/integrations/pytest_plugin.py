@@ -122,7 +122,9 @@ class _Reporter:
             found |= wrong | {"output": self._output(report)}
         elif report.outcome == "skipped" or hasattr(report, "wasxfail"):
             if "reward" not in found:
-                found["skipped"] = f"xfail {report.wasxfail}".strip() if hasattr(report, "wasxfail") else _reason(report)
+                found["skipped"] = (
+                    f"xfail {report.wasxfail}".strip() if hasattr(report, "wasxfail") else _reason(report)
+                )
         elif phase == "call" and "skipped" not in found:
             found.setdefault("reward", 1)
         if phase == "teardown" or phase not in _PHASES:
@@ -141,7 +143,7 @@ class _Reporter:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Leave out the summaries, which nobody reads: some plugins take longer for theirs than all tests take."""
-        session.config.hook.pytest_terminal_summary = _say_nothing
+        vars(session.config.hook)["pytest_terminal_summary"] = _say_nothing
 
     def _output(self, report: pytest.TestReport) -> str:
         """Return what a failure has written, and what is needed to see it again."""

@@ -102,6 +102,13 @@ def collect(arguments: Sequence[str]) -> Suite:
     return Suite(tuple(arguments), {row["id"]: row["path"] for row in rows})
 
 
+def require_database(db: str | None, name: str | None) -> None:
+    """Raise what opening the database raises, before tests are collected for it."""
+    found = find(db, name, None, {})
+    if isinstance(found, Campaign):
+        found.close()
+
+
 def open_campaign(
     db: str | None,
     name: str | None,

@@ -1,0 +1,61 @@
+"""Decisions as continuous integration takes them: a table in Markdown, a list of ids, JUnit XML with a case an arm."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Sequence
+from typing import IO
+
+from cutline.campaign.files.exporting import in_words
+from cutline.campaign.results import Decision
+from cutline.text import printable
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def as_markdown(decisions: Sequence[Decision], threshold: float, only: str | None = None) -> str:
+    """Return a line with the counts and a table, as the summary of a job on GitHub or GitLab shows them.
+
+    With ``only``, such as "below", the table has only the arms of which this is decided.
+    """
+    words = [in_words(item) for item in decisions]
+    counts = ", ".join(f"{words.count(word):,} {word}" for word in ("below", "above", "undecided"))
+    lines = [f"{counts} (threshold {threshold:g})", "", "| arm | pulls | mean | decision | wrong |"]
+    lines.append("| --- | ---: | ---: | --- | ---: |")
+    for item, word in zip(decisions, words, strict=True):
+        if only not in (None, word):
+            continue
+        mean = "-" if item.mean is None else f"{item.mean:.4f}"
+        lines.append(f"| {_code(item.arm)} | {item.pulls:,} | {mean} | {word} | {item.wrong:.4f} |")
+    return "\n".join(lines) + "\n"
+
+
+def as_ids(decisions: Iterable[Decision]) -> str:
+    """Return the ids, one a line, exactly as they stand."""
+    return "".join(f"{item.arm}\n" for item in decisions)
+
+
+def write_junit(decisions: Sequence[Decision], name: str, threshold: float, file: IO[bytes]) -> None:
+    """Write JUnit XML: a case an arm, failed if it is below the threshold, skipped if it is undecided."""
+    words = [in_words(item) for item in decisions]
+    counts = {"tests": len(words), "failures": words.count("below"), "skipped": words.count("undecided")}
+    suite = ET.Element("testsuite", {"name": name, "errors": "0", **{key: str(count) for key, count in counts.items()}})
+    for item, word in zip(decisions, words, strict=True):
+        arm = _NOT_IN_XML.sub(lambda match: printable(match[0]), item.arm)
+        case = ET.SubElement(suite, "testcase", {"classname": name, "name": arm})
+        if word == "below":
+            message = f"the mean of {item.pulls:,} pulls is {item.mean:.4f}, below the threshold {threshold:g}"
+            ET.SubElement(case, "failure", {"message": message})
+        elif word == "undecided":
+            ET.SubElement(case, "skipped", {"message": "there is no result"})
+    root = ET.Element("testsuites")
+    root.append(suite)
+    ET.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
+
+
+def _code(text: str) -> str:
+    """Return a text as code in a cell of a table."""
+    plain = printable(text).replace("|", "\\|")
+    longest = max(map(len, re.findall("`+", plain)), default=0)
+    fence = "`" * (longest + 1)
+    room = " " if "`" in plain else ""
+    return f"{fence}{room}{plain}{room}{fence}"

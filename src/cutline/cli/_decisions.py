@@ -1,0 +1,120 @@
+"""How commands show decisions, and the exit status that these are worth."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from cutline.cli._tables import as_json, number, table
+from cutline.files import require_writable, whole_file
+from cutline.text import aligned, printable
+
+if TYPE_CHECKING:
+    from cutline.campaign import Decision
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FAILED = 5
+"""The exit status if there are arms of which --fail-on says that there must be none."""
+
+_WORDS = ("below", "above", "undecided")
+
+_OPTIONS = (
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["table", "csv", "json", "markdown", "ids"]),
+        default="table",
+        show_default=True,
+        help="How the decisions are written; ids: the ids alone, one a line.",
+    ),
+    click.option("--only", type=click.Choice(_WORDS), help="Write only the arms that this is decided of."),
+    click.option(
+        "--fail-on",
+        type=click.Choice(["below", "undecided"]),
+        multiple=True,
+        help="Exit status 5 if there is such an arm; repeat it for both.",
+    ),
+    click.option("--junit", metavar="FILE", help="Write JUnit XML too: a case an arm, failed if it is below."),
+)
+
+
+@dataclass(frozen=True)
+class Output:
+    """What ``decision_options`` were given."""
+
+    form: str
+    only: str | None
+    fail_on: tuple[str, ...]
+    junit: str | None
+
+
+def decision_options(command: Command) -> Command:
+    """Add the options that say how decisions are shown."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def output_of(options: dict[str, Any]) -> Output:
+    """Take what ``decision_options`` were given out of the options of a command, and return it.
+
+    Raises InvalidInputError if the file for JUnit XML cannot be written.
+    """
+    output = Output(*(options.pop(name) for name in ("form", "only", "fail_on", "junit")))
+    if output.junit is not None:
+        require_writable(output.junit)
+    return output
+
+
+def show_decisions(decisions: "Sequence[Decision]", output: Output, name: str, threshold: float) -> int:
+    """Show the decisions of a campaign and return the exit status: 0, or 5 for what must not be."""
+    from cutline.campaign.files.exporting import in_words
+    from cutline.campaign.files.verdicts import as_markdown, write_junit
+
+    if output.junit is not None:
+        with whole_file(output.junit, "wb") as file:
+            write_junit(decisions, name, threshold, file)
+    if output.form == "markdown":
+        click.echo(as_markdown(decisions, threshold, output.only), nl=False)
+    else:
+        _print([item for item in decisions if output.only in (None, in_words(item))], output.form)
+    return FAILED if any(in_words(item) in output.fail_on for item in decisions) else 0
+
+
+def _print(decisions: "Sequence[Decision]", form: str) -> None:
+    from cutline.campaign.files.exporting import DECISION_COLUMNS, decision_rows, write_csv
+    from cutline.campaign.files.verdicts import as_ids
+
+    if form == "csv":
+        write_csv(decision_rows(decisions), DECISION_COLUMNS, sys.stdout)
+    elif form == "json":
+        click.echo(as_json(list(decision_rows(decisions))), nl=False)
+    elif form == "ids":
+        click.echo(as_ids(decisions), nl=False)
+    else:
+        click.echo(_table(decisions), nl=False)
+
+
+def _table(decisions: "Sequence[Decision]") -> str:
+    """Return a table; long ids are shortened on a terminal only."""
+    from cutline.campaign.files.exporting import in_words
+
+    header = ["arm", "pulls", "mean", "decision", "wrong", "low", "high"]
+    rows = [
+        [
+            item.arm,
+            f"{item.pulls:,}",
+            number(item.mean),
+            in_words(item),
+            number(item.wrong),
+            number(item.low),
+            number(item.high),
+        ]
+        for item in decisions
+    ]
+    if sys.stdout is not None and sys.stdout.isatty():
+        return table(header, rows)
+    return "\n".join(aligned([header, *([printable(arm), *rest] for arm, *rest in rows)])) + "\n"
