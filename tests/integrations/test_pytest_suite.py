@@ -85,7 +85,10 @@ MEANS = {
 }
 
 
-@pytest.mark.parametrize("xdist", [(), ("-p", "xdist", "-n", "2")], ids=["one process", "xdist inside"])
+@pytest.mark.parametrize(
+    "xdist",
+    [pytest.param((), id="one process"), pytest.param(("-p", "xdist", "-n", "2"), id="xdist", marks=pytest.mark.slow)],
+)
 def test_every_kind_of_test_counts_as_it_should(write: Write, run: Run, xdist: tuple[str, ...]) -> None:
     write("test_kinds.py", KINDS)
     done = run([*xdist, "-p", "anyio.pytest_plugin", "test_kinds.py"], 12)

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -159,9 +160,9 @@ def _instructed(folder: Path, **instructions: Any) -> dict[str, str]:
 
 def _why(output: str) -> str:
     """Return the line of pytest's output that says best what is wrong."""
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    for start in ("E  ", "ERROR: ", "ERROR "):
-        for line in lines:
-            if line.startswith(start):
-                return line.removeprefix(start).strip()
+    for pattern in (r"^E  +(.+)", r": error: (.+)", r"^ERROR:? (.+)"):
+        found = re.search(pattern, output, re.MULTILINE)
+        if found:
+            return found[1].strip()
+    lines = output.strip().splitlines()
     return lines[-1] if lines else "it wrote nothing"

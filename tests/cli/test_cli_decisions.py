@@ -1,0 +1,101 @@
+"""How decisions are shown by commands, and the exit status that they are worth."""
+
+import os
+import pty
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutline.campaign import Campaign
+
+Run = Callable[..., Any]
+
+LONG = "tests/unit/test_a_module_with_a_long_name.py::TestClass::test_with_a_long_name[and, parameters]"
+
+
+@pytest.fixture(autouse=True)
+def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A campaign in which the arm with the long id is below, another above, and a third undecided."""
+    monkeypatch.chdir(tmp_path)
+    with Campaign.create("x.db", "main", [LONG, "good", "new"], 0.5, "Uniform", 2) as campaign:
+        pulls = campaign.ask(3, distinct=True, without=["new"])
+        campaign.tell_many([(pull, pull.arm == "good") for pull in pulls])
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ((), 0),
+        (("--fail-on", "below"), 5),
+        (("--fail-on", "undecided"), 5),
+        (("--fail-on", "below", "--only", "above"), 5),
+    ],
+)
+def test_the_exit_status_says_whether_there_are_arms_that_must_not_be(
+    cutline: Run, words: tuple[str, ...], status: int
+) -> None:
+    assert cutline("campaign", "decisions", "--db", "x.db", *words).status == status
+    assert cutline("run", "--db", "x.db", *words, "--", "true", "{arm}").status == status
+
+
+def test_good_arms_alone_are_no_reason_to_fail(cutline: Run) -> None:
+    with Campaign.create("y.db", "main", ["good"], 0.5, "Uniform", 1) as campaign:
+        campaign.run(lambda pull: 1)
+    done = cutline("campaign", "decisions", "--db", "y.db", "--fail-on", "below", "--fail-on", "undecided")
+    assert done.status == 0
+
+
+def test_ids_of_one_kind_make_a_list_for_quarantine(cutline: Run) -> None:
+    assert cutline("campaign", "decisions", "--db", "x.db", "--only", "below", "--format", "ids").out == f"{LONG}\n"
+    assert cutline("campaign", "decisions", "--db", "x.db", "--only", "above", "--format", "ids").out == "good\n"
+
+
+def test_ids_are_whole_where_the_output_is_no_terminal(cutline: Run) -> None:
+    lines = cutline("campaign", "decisions", "--db", "x.db").out.splitlines()
+    assert lines[1].startswith(f"{LONG}      1  0.0000      below")
+
+
+@pytest.mark.usefixtures("default_signals")
+def test_long_ids_are_shortened_on_a_terminal(start_process: Callable[..., Any]) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "cutline", "campaign", "decisions", "--db", "x.db"]
+    assert start_process(command, stdout=theirs).wait() == 0
+    os.close(theirs)
+    shown = os.read(ours, 10_000).decode().splitlines()[1]
+    os.close(ours)
+    assert shown.startswith("tests/unit/test_a_module_wit...")
+
+
+def test_junit_is_written_too(cutline: Run) -> None:
+    done = cutline("campaign", "decisions", "--db", "x.db", "--junit", "out/j.xml", "--format", "ids")
+    assert (done.status, done.out) == (0, f"{LONG}\ngood\nnew\n")
+    (suite,) = ET.parse("out/j.xml").getroot()
+    assert [(case.get("classname"), case.get("name"), [child.tag for child in case]) for case in suite] == [
+        ("main", LONG, ["failure"]),
+        ("main", "good", []),
+        ("main", "new", ["skipped"]),
+    ]
+
+
+def test_markdown_is_a_summary(cutline: Run) -> None:
+    done = cutline("campaign", "decisions", "--db", "x.db", "--format", "markdown", "--only", "below")
+    lines = done.out.splitlines()
+    assert lines[0] == "1 below, 1 above, 1 undecided (threshold 0.5)"
+    assert lines[4].startswith(f"| `{LONG}` | 1 | 0.0000 | below |")
+    assert len(lines) == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--nearest", "1", "--fail-on", "below"), "--fail-on and --junit look at all arms; leave out --nearest"),
+        (("--junit", "."), "cannot write .: it is a folder; give the name of a file"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(cutline: Run, words: tuple[str, ...], message: str) -> None:
+    done = cutline("campaign", "decisions", "--db", "x.db", *words)
+    assert (done.status, done.out, done.err) == (2, "", f"cutline: {message}\n")

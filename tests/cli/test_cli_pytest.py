@@ -1,0 +1,62 @@
+"""cutline pytest from its arguments to the decisions."""
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    Path("pytest.ini").write_text("[pytest]\n")
+    Path("test_a.py").write_text("def test_good(): pass\ndef test_bad(): assert 0\n")
+    return tmp_path
+
+
+def test_a_suite_is_run_and_its_tests_are_decided_on_and_another_time_it_goes_on(cutline: Run) -> None:
+    words = ["pytest", "--threshold", "0.5", "--runs-per-test", 2, "--db", "x.db", "--logs", "logs", "--format", "csv"]
+    done = cutline(*words, "--fail-on", "below", "-q", "test_a.py", "-k", "good or bad")
+    rows = [(row["arm"], row["mean"], row["decision"]) for row in csv.DictReader(io.StringIO(done.out))]
+    assert done.status == 5
+    assert rows == [("test_a.py::test_bad", "0.0", "below"), ("test_a.py::test_good", "1.0", "above")]
+    assert done.err.splitlines()[0].startswith("campaign 'main' in x.db: 2 arms, threshold 0.5, ")
+    assert done.err.splitlines()[-1] == "1 below, 1 above, 0 undecided"
+    assert list(Path("logs").iterdir()) != []
+    again = cutline("pytest", "--db", "x.db", "--format", "ids", "--only", "below", "test_a.py")
+    assert (again.status, again.out) == (0, "test_a.py::test_bad\n")
+    assert again.err.splitlines()[0].startswith("campaign 'main' in x.db, going on: 2 arms, threshold 0.5, ")
+
+
+def test_the_time_may_be_what_is_limited(cutline: Run) -> None:
+    done = cutline("pytest", "--minutes", "0.001", "test_a.py")
+    assert done.status == 0
+    assert "time is up: " in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--batch", "0"], "--batch is '0'; it must be a whole number from 1, or auto"),
+        (["--junit", "."], "cannot write .: it is a folder; give the name of a file"),
+        (["--logs", "test_a.py"], "cannot write test_a.py: it is a file; give the name of a folder"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_collected(cutline: Run, words: list[str], message: str) -> None:
+    done = cutline("pytest", *words, "no_such_file.py")
+    assert (done.status, done.out, done.err) == (2, "", f"cutline: {message}\n")
+
+
+def test_pytest_is_told_what_is_no_option_here(cutline: Run) -> None:
+    done = cutline("pytest", "--no-such-option", "-x")
+    assert done.status == 2
+    assert done.err.startswith("cutline: pytest could not collect the tests (exit status 4): ")
+    assert "--no-such-option" in done.err
