@@ -1,0 +1,184 @@
+"""Compare ``cutline pytest`` with a plain loop of pytest: runs a second, and time until flaky tests are found.
+
+Usage: python benchmarks/flaky_tests.py [--runs 2000] [--rounds 3] [--draws 3] [--jobs 2] [--plugins]
+
+It makes its suites itself: 200 tests that take a millisecond each, four of them flaky; and the same with a tenth of
+the tests taking 50 milliseconds. The loop is as many pytests at a time, each over the whole suite, again and again.
+Both are measured in turn, so that a busy machine is busy for both; ratios are what counts. Without --plugins no
+installed plugin of pytest is loaded.
+"""
+
+import argparse
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from cutline.campaign import Campaign
+from cutline.campaign.running.runner import run_command_batches
+from cutline.integrations.pytest_suite import Suite, collect, handling
+
+TESTS = 200
+FLAKY = {"test_order": 0.5, "test_rare": 0.3, "test_rarer": 0.2, "test_as_rare": 0.2}
+"""How often each flaky test fails; the first one by the order of a set, which is constant within a process."""
+
+THRESHOLD = 0.95
+
+
+def make_suite(folder: Path, slow_share: float) -> None:
+    """Write the suite."""
+    plain = TESTS - len(FLAKY)
+    slow = round(slow_share * TESTS)
+    lines = ["import random, time\n", "def wait(seconds=0.001): time.sleep(seconds)\n"]
+    lines += [f"def test_{number}(): wait({0.05 if number < slow else 0.001})\n" for number in range(plain)]
+    for name, rate in FLAKY.items():
+        check = "next(iter({'a', 'b'})) == 'a'" if rate == 0.5 else f"random.random() >= {rate}"
+        lines.append(f"def {name}():\n    wait()\n    assert {check}\n")
+    (folder / "test_suite.py").write_text("".join(lines), encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+
+
+class Loop:
+    """Plain pytests over the whole suite, ``jobs`` at a time."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._lock = threading.Lock()
+        self._left = 0
+        self.failed: set[str] = set()
+
+    def run(self, passes: int, until_found: bool = False) -> float:
+        """Make so many passes over the suite, or fewer if all flaky tests have failed by then; return the seconds."""
+        self._left, self.failed = passes, set()
+        threads = [threading.Thread(target=self._work, args=(until_found,)) for _ in range(self._jobs)]
+        began = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return time.perf_counter() - began
+
+    def _work(self, until_found: bool) -> None:
+        command = [sys.executable, "-P", "-m", "pytest", "-q", "-rf"]
+        while True:
+            with self._lock:
+                if self._left == 0 or (until_found and self.failed >= FLAKY.keys()):
+                    return
+                self._left -= 1
+            out = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+            with self._lock:
+                self.failed |= {name for name in FLAKY if f"FAILED test_suite.py::{name} " in out}
+
+
+class FoundError(Exception):
+    """All flaky tests have failed once."""
+
+
+def cutline_seconds(suite: Suite, runs: int, jobs: int, until_found: bool = False) -> float:
+    """Return the seconds that so many runs take, or those until all flaky tests have failed."""
+    began = time.perf_counter()
+    with Campaign.create(None, "c", suite.tests, THRESHOLD, "LSA", runs, seed=random.randrange(10**6)) as campaign:
+
+        def watch(news: str | None) -> None:
+            if until_found and all_failed(campaign):
+                raise FoundError
+
+        with suppress(FoundError):
+            command = suite.command(timeout=60.0)
+            run_command_batches(campaign, command, "auto", jobs, handling("zero", "fail"), watch=watch)
+    return time.perf_counter() - began
+
+
+def all_failed(campaign: Campaign) -> bool:
+    failed = {item.arm.partition("::")[2] for item in campaign.decisions() if item.mean is not None and item.mean < 1}
+    return failed >= FLAKY.keys()
+
+
+def simulated_runs(policy: str, size: int, draws: int) -> list[float]:
+    """Return the runs until all flaky tests have failed once, with batches of ``size`` distinct tests."""
+    found = []
+    for draw in range(draws):
+        coin, failed = random.Random(draw), set[str]()
+        arms = [*FLAKY, *(f"test_{number}" for number in range(TESTS - len(FLAKY)))]
+        with Campaign.create(None, "c", arms, THRESHOLD, policy, 10**6, seed=draw) as campaign:
+            while failed != FLAKY.keys():
+                pulls = campaign.ask(size, distinct=True)
+                rewards = [(pull, coin.random() >= FLAKY.get(pull.arm, 0.0)) for pull in pulls]
+                failed |= {pull.arm for pull, reward in rewards if not reward}
+                campaign.tell_many(rewards)
+            found.append(float(campaign.status().spent))
+    return found
+
+
+@contextmanager
+def inside(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def compare(folder: Path, slow_share: float, options: argparse.Namespace) -> tuple[float, float]:
+    """Print the runs a second of both, in turn; return the medians."""
+    make_suite(folder, slow_share)
+    suite, loop = collect([]), Loop(options.jobs)
+    passes = max(1, options.runs // TESTS)
+    rates: dict[str, list[float]] = {"loop": [], "cutline pytest": []}
+    measure: dict[str, Callable[[], float]] = {
+        "loop": lambda: loop.run(passes),
+        "cutline pytest": lambda: cutline_seconds(suite, passes * TESTS, options.jobs),
+    }
+    for _ in range(options.rounds):
+        for name, seconds in measure.items():
+            rates[name].append(passes * TESTS / seconds())
+    ratios = [ours / theirs for theirs, ours in zip(*rates.values(), strict=True)]
+    for name, found in rates.items():
+        print(f"  {name:<15} {statistics.median(found):6.0f} runs a second")
+    print(
+        f"  ratios {', '.join(f'{ratio:.2f}' for ratio in ratios)}; median {statistics.median(ratios):.2f}", flush=True
+    )
+    return statistics.median(rates["loop"]), statistics.median(rates["cutline pytest"])
+
+
+def find(options: argparse.Namespace, loop_rate: float, our_rate: float) -> None:
+    """Print how long it takes until all flaky tests have failed once: expected, and for real."""
+    expected = {policy: statistics.mean(simulated_runs(policy, TESTS, 40)) for policy in ("LSA", "Uniform")}
+    print(f"until all {len(FLAKY)} flaky tests have failed once, expected:")
+    print(f"  loop            {expected['Uniform']:6.0f} runs, {expected['Uniform'] / loop_rate:5.1f} s")
+    print(f"  cutline pytest  {expected['LSA']:6.0f} runs, {expected['LSA'] / our_rate:5.1f} s", flush=True)
+    suite = collect([])
+    for draw in range(1, options.draws + 1):
+        theirs = Loop(options.jobs).run(1000, until_found=True)
+        ours = cutline_seconds(suite, 1000 * TESTS, options.jobs, until_found=True)
+        print(f"  draw {draw}: loop {theirs:.1f} s, cutline pytest {ours:.1f} s", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--plugins", action="store_true")
+    options = parser.parse_args()
+    if not options.plugins:
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as name, inside(Path(name)):
+        print(f"{TESTS} tests of a millisecond, {options.jobs} at a time:")
+        rates = compare(Path(name), 0.0, options)
+        find(options, *rates)
+        print("the same with a tenth of the tests taking 50 milliseconds:")
+        compare(Path(name), 0.1, options)
+
+
+if __name__ == "__main__":
+    main()
