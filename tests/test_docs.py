@@ -29,6 +29,7 @@ def run(document: Path, folder: Path) -> list[str]:
     settings = {**os.environ, "PATH": path, "MPLBACKEND": "agg", "COLUMNS": "100", "TERM": "dumb"}
     installed = folder / "installed"
     installed.mkdir()
+    settings["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # a pytest starts in a third of the time
     settings |= {"PIP_TARGET": str(installed), "PYTHONPATH": str(installed)}
     settings |= {"PIP_NO_BUILD_ISOLATION": "0", "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}  # 0: there is no isolation
     if any(block.file.startswith("src/") for block in documents.blocks(text)):

@@ -46,6 +46,8 @@ def test_the_time_may_be_what_is_limited(cutline: Run) -> None:
     ("words", "message"),
     [
         (["--batch", "0"], "--batch is '0'; it must be a whole number from 1, or auto"),
+        (["--jobs", "0"], "jobs is 0; it must be a whole number from 1 to 2^53"),
+        (["--minutes", "0"], "seconds is 0.0; it must be a number above 0"),
         (["--junit", "."], "cannot write .: it is a folder; give the name of a file"),
         (["--logs", "test_a.py"], "cannot write test_a.py: it is a file; give the name of a folder"),
     ],

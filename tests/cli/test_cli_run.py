@@ -235,3 +235,9 @@ def test_a_terminal_sees_a_bar_the_numbers_and_the_arms_nearest_to_the_line(tmp_
 def test_the_help_has_an_example(cutline: Run) -> None:
     example = "cutline run --arms tests.txt --threshold 0.99 --budget 2000 --jobs 8 --db flaky.db -- pytest -q {arm}"
     assert f"\n    {example}\n" in cutline("run", "-h").out
+
+
+@pytest.mark.parametrize("words", [("--jobs", "0"), ("--lease", "-1"), ("--on-timeout", "wait")], ids=" ".join)
+def test_an_option_out_of_range_is_refused_before_a_campaign_is_made(cutline: Run, words: tuple[str, ...]) -> None:
+    assert cutline(*arguments(*words, "--db", "x.db")).status == 2
+    assert not Path("x.db").exists()

@@ -95,7 +95,8 @@ def complaints(command: str, folder: Path, template: Template, outcome: Outcome)
 @contextmanager
 def many_calls(where: Path) -> Iterator[Call]:
     """Yield a function that makes a call in a folder; it takes little longer than the call itself."""
-    settings = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"}
+    settings = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    settings |= {"OPENBLAS_NUM_THREADS": "1", "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"}
     out, talk = where / "out", where / "talk"
     with subprocess.Popen(
         [sys.executable, forks.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=settings

@@ -29,7 +29,7 @@ GOOD: dict[str, Given] = {
     "paper": {"runs": "1", "setups": "1", "out": "paper", "jobs": "1"},
     "plan": {"prior": "2,2", "arms": "20", "errors": "5", "jobs": "1"},
     "policies": {},
-    "pytest": {"db": "new.db", "budget": "2", "batch": "2", "words": ("-q", "test_two.py")},
+    "pytest": {"db": "new.db", "budget": "2", "batch": "2", "words": ("test_two.py", "-pno:cacheprovider")},
     "replay": {"labels": "labels.csv", "runs": "2", "policies": "Uniform", "jobs": "1"},
     "run": {"arms_file": "arms.txt", "threshold": "0.5", "budget": "8", "db": "new.db", "words": ("true", "{arm}")},
     "simulate": {"means": "0.2,0.7", "budgets": "20", "runs": "3", "policies": "Uniform", "jobs": "1"},

@@ -106,12 +106,14 @@ def command(  # noqa: PLR0913 - one parameter an option
       cutline pytest
       cutline pytest --threshold 0.99 --minutes 30 --jobs 4 --db flaky.db --logs failures tests -m "not slow"
     """
-    from cutline.campaign.running.runner import run_command_batches
+    from cutline.campaign.running.runner import check_run, run_command_batches
     from cutline.cli._running import conduct
     from cutline.integrations.failure_logs import open_logs
     from cutline.integrations.pytest_suite import collect, handling, open_campaign, require_database
 
     output = output_of(options)
+    seconds = None if minutes is None else 60 * minutes
+    check_run(jobs, lease, seconds)
     kept = open_logs(logs)
     require_database(db, name)
     suite = collect(words)
@@ -122,7 +124,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         jobs=jobs,
         handling=handling(on_timeout, setup_errors),
         lease=lease,
-        seconds=None if minutes is None else minutes * 60,
+        seconds=seconds,
     )
     campaign, new = open_campaign(db, name, suite, options, runs_per_test=runs_per_test, minutes=minutes)
     status = conduct(db, campaign, new, start, output)

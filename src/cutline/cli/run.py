@@ -118,9 +118,11 @@ def command(  # noqa: PLR0913 - one parameter an option
     from cutline.campaign import BatchCommand, Command, run, run_batches
     from cutline.campaign.files.arms_file import read_arms
     from cutline.campaign.resume import resume
+    from cutline.campaign.running.runner import check_run
     from cutline.cli._running import conduct
 
     output = output_of(options)
+    check_run(jobs, lease)
     crashes, failures = crash_exits or [], fail_exits or []
     _refuse_what_does_not_go_together(batch, report, reward, failures)
     how: Any = {"jobs": jobs, "on_crash": on_crash, "on_timeout": on_timeout, "lease": lease}

@@ -18,6 +18,7 @@ VARIABLE = "CUTLINE_PYTEST"
 """The environment variable with the name of the file of instructions."""
 
 _SETTLED: dict[str, Any] = {
+    "collectonly": False,
     "maxfail": 0,
     "lf": False,
     "failedfirst": False,

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from cutline.campaign import BatchCommand, Campaign
 from cutline.campaign.resume import find, resume
 from cutline.campaign.running.outcomes import Handling, OnTrouble
-from cutline.checks import check_positive, check_whole
+from cutline.checks import check_whole
 from cutline.errors import InvalidInputError, MissingDependencyError
 from cutline.integrations.failure_logs import FailureLogs
 from cutline.text import shown
@@ -122,10 +122,8 @@ def open_campaign(
     """Return the campaign of a suite, made now if there is none, and whether it was made; see ``resume``.
 
     A new one has a threshold of 0.95 and a budget of 20 runs a test, unless ``settings``, ``runs_per_test`` or
-    ``minutes`` say otherwise. Raises InvalidInputError for a number out of range or a budget and runs a test together.
+    ``minutes`` say otherwise. Raises InvalidInputError for runs a test out of range or together with a budget.
     """
-    if minutes is not None:
-        check_positive("minutes", minutes)
     given = dict(settings)
     if runs_per_test is not None:
         if given.get("budget") is not None:

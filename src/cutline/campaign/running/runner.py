@@ -57,7 +57,7 @@ def run(
     Other processes may work on the same campaign; the run ends when they have told their pulls or lost them.
     Raises InvalidInputError for a bad argument, and what ask and tell raise.
     """
-    check_whole("jobs", jobs, 1)
+    check_run(jobs, lease)
     handling = handling_of(on_crash, on_timeout)
     return _play(campaign, Singles(campaign, measure), jobs, handling, lease, watch)
 
@@ -80,7 +80,7 @@ def run_batches(
     that makes it raise. ``batch`` is how many arms it gets at most, or "auto": by what starting and measuring have
     taken so far, and fewer towards the end. All else is as in ``run``.
     """
-    check_whole("jobs", jobs, 1)
+    check_run(jobs, lease)
     sizes = sizes_of(batch, campaign.status().arms, jobs)
     source = Batches(campaign, measure, sizes, math.inf)
     return _play(campaign, source, jobs, handling_of(on_crash, on_timeout), lease, watch)
@@ -98,10 +98,18 @@ def run_command_batches(
     watch: Callable[[str | None], object] | None = None,
 ) -> RunReport:
     """As ``run_batches``, with what is done about each kind of trouble; no batch starts after so many ``seconds``."""
-    check_whole("jobs", jobs, 1)
-    ends = math.inf if seconds is None else time.monotonic() + check_positive("seconds", seconds)
+    check_run(jobs, lease, seconds)
+    ends = math.inf if seconds is None else time.monotonic() + seconds
     source = Batches(campaign, command, sizes_of(batch, campaign.status().arms, jobs), ends)
     return _play(campaign, source, jobs, handling, lease, watch, ends)
+
+
+def check_run(jobs: int, lease: float, seconds: float | None = None) -> None:
+    """Raise InvalidInputError for a number that is out of range, before there is a campaign to run."""
+    check_whole("jobs", jobs, 1)
+    check_positive("lease", lease)
+    if seconds is not None:
+        check_positive("seconds", seconds)
 
 
 def handling_of(on_crash: OnCrash, on_timeout: OnCrash | None) -> Handling:
@@ -121,7 +129,7 @@ def _play(
     watch: Callable[[str | None], object] | None,
     ends: float = math.inf,
 ) -> RunReport:
-    return Loop(campaign, source, jobs, handling, check_positive("lease", lease), watch or _ignore, ends).play()
+    return Loop(campaign, source, jobs, handling, lease, watch or _ignore, ends).play()
 
 
 def _ignore(news: str | None) -> None:
