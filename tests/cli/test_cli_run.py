@@ -49,7 +49,7 @@ def test_a_run_measures_and_prints_the_decisions_those_below_first(cutline: Run)
     assert done.err.splitlines() == [
         "campaign 'main' in x.db: 3 arms, threshold 0.5, LSA(1.35); "
         "spent 0 of 12, in flight 0, left 12, expected errors 1.50",
-        "budget spent: spent 12 of 12, in flight 0, left 0, expected errors 0.09",
+        "budget spent: spent 12 of 12, in flight 0, left 0, expected errors 0.01",
         "1 below, 2 above, 0 undecided",
     ]
 
