@@ -36,6 +36,13 @@ def test_a_suite_is_run_and_its_tests_are_decided_on_and_another_time_it_goes_on
     assert again.err.splitlines()[0].startswith("campaign 'main' in x.db, going on: 2 arms, threshold 0.5, ")
 
 
+def test_a_skipped_test_is_no_reason_to_fail(cutline: Run) -> None:
+    Path("test_b.py").write_text("import pytest\ndef test_a(): pass\ndef test_b(): pytest.skip('not here')\n")
+    done = cutline("pytest", "--budget", 2, "--fail-on", "undecided", "--format", "ids", "test_b.py")
+    assert (done.status, done.out) == (0, "test_b.py::test_a\ntest_b.py::test_b\n")
+    assert "skipped: test_b.py::test_b" in done.err.splitlines()
+
+
 def test_the_time_may_be_what_is_limited(cutline: Run) -> None:
     done = cutline("pytest", "--minutes", "0.001", "test_a.py")
     assert done.status == 0

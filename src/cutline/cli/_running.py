@@ -38,7 +38,8 @@ def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..
             raise
         status, decisions = campaign.status(), campaign.decisions()
     decisions.sort(key=lambda item: (item.above is None, item.above or False, item.mean or 0.0))
-    verdict = show_decisions(decisions, output, status.name, status.settings.threshold)
+    skipped = frozenset(report.skipped)
+    verdict = show_decisions(decisions, output, status.name, status.settings.threshold, skipped)
     below = sum(item.above is False for item in decisions)
     above = sum(item.above is True for item in decisions)
     ended = "time is up" if report.time_is_up else report.finished or "nothing more to measure"

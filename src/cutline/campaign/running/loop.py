@@ -170,8 +170,9 @@ class Loop:
     def _take_in(self, done: _Done) -> list[str]:
         result, pulls = done.result, {pull.arm: pull for pull in done.batch}
         news = self._tell([(pulls[arm], reward) for arm, reward in result.rewards.items()])
-        remark = self._source.note(done.batch, done.seconds)
-        news += [remark] if remark else []
+        if result.death is None:  # how long it takes to die is not how long batches take
+            remark = self._source.note(done.batch, done.seconds)
+            news += [remark] if remark else []
         for arm, reason in result.skipped.items():
             news += self._skip(pulls[arm], reason)
         for arm, trouble in result.troubles.items():
