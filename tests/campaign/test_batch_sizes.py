@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from cutline.campaign.running.batch_sizes import DELAY_COST, FIRST, AutomaticSizes, sizes_of
+from cutline.campaign.running.batch_sizes import DELAY_COST, FIRST, GROWTH, AutomaticSizes, sizes_of
 
 
 def cheapest(start: float, each: float, arms: int, jobs: int) -> int:
@@ -40,8 +40,8 @@ def test_times_that_vary_hardly_change_the_size() -> None:
     assert learnt(0.4, 0.1, 200, 1, noise=0.3) == pytest.approx(cheapest(0.4, 0.1, 200, 1), rel=0.3)
 
 
-def test_sizes_begin_small_and_grow_by_a_factor_of_four() -> None:
-    sizes = AutomaticSizes(10_000, 1)
+def test_sizes_begin_small_and_grow_by_a_factor_of_eight_at_most() -> None:
+    sizes = AutomaticSizes(1_000_000, 1)
     assert sizes.next(10**9, math.inf) == FIRST
     grown = []
     for _ in range(4):
@@ -49,8 +49,8 @@ def test_sizes_begin_small_and_grow_by_a_factor_of_four() -> None:
         sizes.note(size, 1.0 + size * 1e-5)
         grown.append(size)
     assert grown[0] == FIRST
-    assert all(later <= 4 * earlier for earlier, later in itertools.pairwise(grown))
-    assert grown[-1] > 100
+    assert all(later <= GROWTH * earlier for earlier, later in itertools.pairwise(grown))
+    assert grown[1] == GROWTH * FIRST
 
 
 def test_batches_shrink_towards_the_end_but_not_below_what_starting_takes() -> None:

@@ -24,10 +24,10 @@ BatchSize: TypeAlias = int | Literal["auto"]
 DELAY_COST = 0.5
 """The share of pulls, c, that it costs to have as many pulls in flight as there are arms."""
 
-FIRST = 8
-"""The size of the first batch whose size nobody has given."""
+FIRST = 32
+"""The size of the first batches: while no arm has a result, it costs nothing not to know of the others."""
 
-GROWTH = 4
+GROWTH = 8
 """A batch is at most so many times as large as the largest before it."""
 
 
