@@ -26,8 +26,7 @@ def chunk_of(policy: Policy, problem: Problem, budgets: list[int], runs: int = 2
     return Chunk(problem, policy, np.array(budgets, np.int64), 5, 3, runs)
 
 
-def assert_same(ranked: ChunkResult | None, stepped: ChunkResult) -> None:
-    assert ranked is not None
+def assert_same(ranked: ChunkResult, stepped: ChunkResult) -> None:
     assert np.array_equal(ranked.errors, stepped.errors)
     assert np.array_equal(ranked.pulls, stepped.pulls)
     assert np.array_equal(ranked.totals, stepped.totals)
@@ -93,8 +92,26 @@ def test_runs_whose_windows_were_wrong_are_walked_again(monkeypatch: pytest.Monk
 def test_what_no_table_holds_is_played_by_another_engine() -> None:
     for policy in (APT(0), GapOracle()):
         chunk = chunk_of(policy, beta_arms(200), [40 * 200])
-        assert play_by_rank(chunk) is None
+        assert play_by_rank(chunk).errors.shape[1] < chunk.runs
         assert_same(play(chunk, "ranking"), play(chunk, "stepping"))
+
+
+def test_runs_after_one_that_no_table_holds_are_played_by_another_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table that ends at a level that not all runs stay below, and no larger one."""
+    chunk = chunk_of(LSA(), beta_arms(500), [5000], 60)
+    aim = take_aim(chunk, chunk.budgets)
+    assert aim is not None
+    low, high = aim.window
+    ends = []
+    for last in range(low + 1, high + 1):
+        ranks = aim.ranks._replace(above=last + 1, ranks=np.minimum(aim.ranks.ranks, last + 1))
+        small = aim._replace(ranks=ranks, window=Window(low, last))
+        monkeypatch.setattr(by_rank, "take_aim", lambda chunk, budgets, farther, aim=small: None if farther else aim)
+        ends.append(play_by_rank(chunk).errors.shape[1])
+        if 0 < ends[-1] < chunk.runs:
+            break
+    assert 0 < ends[-1] < chunk.runs
+    assert_same(play(chunk, "ranking"), play(chunk, "stepping"))
 
 
 def test_oracles_have_a_parameter_for_each_arm_and_no_table() -> None:

@@ -5,7 +5,10 @@ play, ``choose`` when it is the fastest.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
+
+import numpy as np
 
 from cutline.policies.policy import LearningPolicy
 from cutline.simulation.chunks import Chunk, ChunkResult, play_on, pulls_of_a_run
@@ -34,8 +37,15 @@ def _waterline(chunk: Chunk) -> ChunkResult:
 
 
 def _ranking(chunk: Chunk) -> ChunkResult:
-    """Play a chunk by rank, or on another engine if a record turns out too long for a table."""
-    return play_by_rank(chunk) or ENGINES[_choose_other(chunk).engine](chunk)
+    """Play a chunk by rank; from a run on that has a record too long for a table, on another engine."""
+    first = play_by_rank(chunk)
+    played = first.errors.shape[1]
+    if played == chunk.runs:
+        return first
+    rest = replace(chunk, first_run=chunk.first_run + played, runs=chunk.runs - played)
+    last = ENGINES[_choose_other(rest).engine](rest)
+    errors = np.concatenate([first.errors, last.errors], axis=1)
+    return ChunkResult(errors, first.pulls + last.pulls, first.totals + last.totals, last.skipped)
 
 
 ENGINES: dict[str, Callable[[Chunk], ChunkResult]] = {

@@ -1,5 +1,7 @@
 """The engine by rank: plays the runs of a chunk by look-ups in a table of ranks, all budgets of a run in two walks."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +33,7 @@ def _play_runs(games: Games, ranks: Ranks, window: Window, outcome: Outcome) -> 
         elif find_stops(games, at, result.below, made, stops):
             stop(games, run, ranks, kept, stops, tile, outcome)
             run += 1
+            low, high = window
         elif high < ranks.above - 1:
             high = min(ranks.above - 1, 2 * high - low + 1)
         else:
@@ -48,26 +51,30 @@ def fits(chunk: Chunk) -> bool:
     return all(take_aim(chunk, chunk.budgets[looks]) is not None for looks in _games(chunk))
 
 
-def play_by_rank(chunk: Chunk) -> ChunkResult | None:
-    """Play a chunk; return None where a table is not enough for a game or does not hold all records."""
-    if not can_play(chunk):
-        return None
+def play_by_rank(chunk: Chunk) -> ChunkResult:
+    """Play the first runs of a chunk, up to one with a record that is too long for a table: all of them, as a rule.
+
+    ``errors`` has as many columns as runs were played. A policy that begins afresh has played all games of a run or
+    none.
+    """
     outcome = no_outcome(chunk.budgets.size, chunk.problem.arms, chunk.runs)
-    for looks in _games(chunk):
+    played = chunk.runs if can_play(chunk) else 0
+    for looks in _games(chunk) if played else []:
         part = Outcome(outcome.errors[looks], outcome.pulls[looks], outcome.totals[looks], outcome.skipped)
-        if not _play_game(chunk, chunk.budgets[looks], part):
-            return None
-    return ChunkResult(outcome.errors, outcome.pulls, outcome.totals, 0)
+        played = min(played, _play_game(chunk, chunk.budgets[looks], part))
+    if played < chunk.runs and not chunk.policy.anytime:
+        return play_by_rank(replace(chunk, runs=0))
+    return ChunkResult(outcome.errors[:, :played], outcome.pulls, outcome.totals, 0)
 
 
-def _play_game(chunk: Chunk, budgets: NDArray[np.int64], outcome: Outcome) -> bool:
-    """Play a game in all runs, with larger tables from where one turns out too small; say whether they are enough."""
+def _play_game(chunk: Chunk, budgets: NDArray[np.int64], outcome: Outcome) -> int:
+    """Play a game, with larger tables from a run on that needs one; return how many runs were played."""
     means, threshold, key = chunk.problem.means, chunk.problem.threshold, np.uint64(chunk.key)
     played = 0
     for farther in range(_ATTEMPTS):
         aim = take_aim(chunk, budgets, farther)
         if aim is None:
-            return False
+            break
         games = Games(means, threshold, _NO_PARAMETERS, key, chunk.first_run + played, budgets)
         errors = np.empty((budgets.size, chunk.runs - played), np.int32)
         with np.errstate(over="ignore"):  # as in play_on
@@ -75,8 +82,8 @@ def _play_game(chunk: Chunk, budgets: NDArray[np.int64], outcome: Outcome) -> bo
         outcome.errors[:, played : played + more] = errors[:, :more]
         played += more
         if played == chunk.runs:
-            return True
-    return False
+            break
+    return played
 
 
 def _games(chunk: Chunk) -> list[slice]:

@@ -19,7 +19,7 @@ from cutline.simulation.ranking.table import Ranks, index_table, rank
 from cutline.simulation.ranking.walking import Window, empty_kept, empty_tile, survey
 
 _SHALLOWEST = 8
-_DEEPEST = 1024
+_DEEPEST = 2048
 _DEEPER = 8  # times the sample's depth is enough for all arms, or the arms are so different that no table is
 _SAMPLE = 4096
 _LEAST = 32
@@ -27,6 +27,7 @@ _SHARE = 16  # one walk in so many is the pilot's
 _KEPT_AIMS = 64
 _CERTAINTY = 3.0  # standard deviations
 _WIDEST = 0.5  # of a budget
+_FARTHER = 1.5  # times as many pulls, where a table turned out too small
 
 
 class Aim(NamedTuple):
@@ -91,11 +92,11 @@ def _pilot(game: Game) -> Aim | None:
     error = min(_WIDEST, _CERTAINTY * math.sqrt(1.0 / (sample.size * runs) + 1.0 / arms))
     first = int(policy.pulls_each_arm_first)
     a_pull = sample.size * runs / arms  # how many pulls of the sample a pull stands for
-    needed = a_pull * (budgets[-1] * (1.0 + error) * 2**game.farther - first * arms)
+    needed = a_pull * (budgets[-1] * (1.0 + error) * _FARTHER**game.farther - first * arms)
     level, depth = math.inf, _SHALLOWEST
     while depth < 2 * budgets[-1] // arms and depth < _DEEPEST:
         depth *= 2
-    while depth <= min(_DEEPEST, 4 * 2**game.farther * budgets[-1]):  # no arm has more pulls than there are
+    while depth <= min(_DEEPEST, 4 * _FARTHER**game.farther * budgets[-1]):  # no arm has more pulls than there are
         ranks, values = rank(index_table(policy, threshold, parameters, depth, level))
         counted = np.zeros(ranks.above, np.int64)
         with np.errstate(over="ignore"):  # as in play_on
