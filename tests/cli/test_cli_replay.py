@@ -161,6 +161,7 @@ def test_a_bad_file_is_refused_in_one_line_that_names_the_line(
         (["bluebirds", "--policy", "LSE"], "no policy is called 'LSE'"),
         (["bluebirds", "--threshold", "1"], "threshold 1.0 is outside (0, 1)"),
         (["bluebirds", "--within", "1"], "within is 1.0; it must be a share of the tasks"),
+        (["bluebirds", "--decide", "vote"], "decide is 'vote'; it must be one of mean, prior"),
         (["bluebirds", "--runs", "0"], "runs is 0; it must be a whole number from 1"),
         (["bluebirds", "--budgets", "50,100"], "budget 50 is below the number of arms, 108"),
         (["bluebirds", "--budgets", "5000"], "budget 5000 is above the number of recorded labels, 4212"),

@@ -9,23 +9,30 @@ from click.testing import CliRunner
 
 import naive
 from cutline.cli import cutline
-from cutline.policies import Policy, available
+from cutline.policies import LearningPolicy, Policy, available
 from cutline.testing import BUDGET, PROBLEM, PolicyContract, parameters
 from games import ENGINES, play
 
 every_policy = pytest.mark.parametrize("policy", available(), ids=lambda item: item.name)
+every_policy_in_plain_python = pytest.mark.parametrize(
+    "policy",
+    # those that learn take minutes for it: what they learn by has tests of its own
+    [pytest.param(item, marks=[pytest.mark.kernel] * (not issubclass(item, LearningPolicy))) for item in available()],
+    ids=lambda item: item.name,
+)
 
 
-@pytest.mark.kernel
-@every_policy
+@every_policy_in_plain_python
 class TestContract(PolicyContract):
     """What a policy from elsewhere is held to as well."""
 
 
-@pytest.mark.kernel
-@every_policy
+@every_policy_in_plain_python
 def test_every_engine_pulls_in_the_order_of_the_running_maxima(policy: type[Policy]) -> None:
+    """A policy that learns has another order after each refit; what it plays is in test_learning.py."""
     made = policy()
+    if isinstance(made, LearningPolicy):
+        return
     rows = parameters(made)
     key = naive.key_of(7, "")
     for run in range(3):

@@ -13,13 +13,15 @@ from scipy import stats
 
 import naive
 from cutline.errors import InvalidInputError, NotFoundError
-from cutline.policies import available
+from cutline.policies import LearningPolicy, available, tally
 from cutline.problem import Problem
 from cutline.recorded import bundled, replay as replay_module
 from cutline.recorded.observations import Counts, Observations
 from cutline.recorded.replay import replay
+from learners import Shrunk
 
-ANYTIME = [policy() for policy in available() if policy.anytime and not policy.needs_truth]
+USABLE = [policy() for policy in available() if policy.anytime and not policy.needs_truth]
+ANYTIME = [*(policy for policy in USABLE if not isinstance(policy, LearningPolicy)), Shrunk()]
 
 
 def observations(task: Any, labels: Any) -> Observations:
@@ -54,7 +56,14 @@ def naive_index(policy: Any, labels: Any, threshold: float) -> Any:
     if set(labels) <= {0, 1} and policy.name in TWINS:
         twin = TWINS[policy.name](exactly(threshold), policy)
         return lambda pulls, total: twin(pulls, int(total))
+    if isinstance(policy, LearningPolicy):
+        return learnt_index(policy, threshold, [], [])
     return lambda pulls, total: policy.index(float(pulls), total, threshold, *policy.parameters())
+
+
+def learnt_index(policy: LearningPolicy, threshold: float, pulls: Any, totals: Any) -> Any:
+    table = policy.table(policy.learn(tally(pulls, totals), threshold), threshold)
+    return lambda n, total: policy.index(float(n), total, threshold, table)
 
 
 def naive_replay(recorded: Any, policy: Any, threshold: float, budgets: Any, seed: int, run: int) -> Any:
@@ -82,6 +91,8 @@ def naive_replay(recorded: Any, policy: Any, threshold: float, budgets: Any, see
         if pulls[arm] == len(piles[arm]):
             totals[arm] = whole[arm]
         sequence.append(arm)
+        if isinstance(policy, LearningPolicy) and time == policy.next_refit(len(piles), time - 1):
+            index_of = learnt_index(policy, threshold, list(pulls.values()), list(totals.values()))
         if time in budgets:
             decisions.append([n > 0 and totals[i] / n >= threshold for i, n in sorted(pulls.items())])
     truth = [whole[arm] / len(piles[arm]) >= threshold for arm in sorted(order)]
@@ -134,6 +145,16 @@ def test_with_all_labels_every_policy_gives_the_full_data_answer(labels: Any, th
     ]
     assert found.full_gold_errors == sum(a != b for a, b in zip(truth, gold.values(), strict=True))
     assert found.against_full.problem.truth.tolist() == truth
+
+
+def test_decisions_by_a_prior_end_with_the_full_data_answer() -> None:
+    """One label a task says little of it, but it is all that there is."""
+    recorded = observations(np.arange(40).repeat(2), [1.0, 1.0] * 15 + [1.0, 0.0] * 15 + [0.0, 0.0] * 10)
+    by_prior = replay(recorded, "Lai", threshold=0.8, budgets=[40, 80], runs=3, decide="prior").against_full
+    assert by_prior.decide == "prior"
+    assert by_prior.errors[0, 1].tolist() == [0, 0, 0]
+    by_mean = replay(recorded, "Lai", threshold=0.8, budgets=[40, 80], runs=3).against_full
+    assert (by_prior.errors[0, 0] != by_mean.errors[0, 0]).any()
 
 
 def sum_in_file_order(labels: Any) -> float:

@@ -57,6 +57,20 @@ class Prior:
         """Return Beta(a, b), for a, b > 0, cell by cell."""
         return cls(np.append(np.diff(betainc(a, b, _EDGES)), [0.0, 0.0]))
 
+    def points(self, threshold: float) -> tuple[Floats, Floats]:
+        """Return means and their probabilities, (P,) each, that stand for the prior: three in each cell, and 0 and 1.
+
+        Gauss and Legendre's, so that probabilities of records of up to a thousand pulls are right to many digits. A
+        cell with the threshold inside is taken as two.
+        """
+        edges = np.union1d(_EDGES, threshold)
+        low, width = edges[:-1], np.diff(edges)
+        cell = np.searchsorted(_EDGES, low, side="right") - 1
+        weights = self.masses[cell] * width / _WIDTHS[cell]
+        nodes, shares = np.polynomial.legendre.leggauss(3)
+        means = low[:, None] + width[:, None] * (0.5 + 0.5 * nodes)
+        return np.append(means, [0.0, 1.0]), np.append(weights[:, None] * (0.5 * shares), self.masses[-2:])
+
     @classmethod
     def learn(cls, pulls: ArrayLike, totals: ArrayLike, arms: ArrayLike) -> "Prior":
         """Return the prior that is learnt from records: ``arms`` of them, arrays (R,), have these pulls and totals."""

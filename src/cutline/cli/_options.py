@@ -60,6 +60,13 @@ policies_option = click.option(
     metavar="NAME",
     help="A policy such as LSA or 'APT(0.05)', see cutline policies; repeat it for more.",
 )
+decide_option = click.option(
+    "--decide",
+    default="mean",
+    show_default=True,
+    metavar="mean|prior",
+    help="Call an arm above by its own mean, or by a prior that is learnt from all arms.",
+)
 threshold_option = click.option(
     "--threshold",
     type=float,

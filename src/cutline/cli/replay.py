@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cutline.cli._options import (
+    decide_option,
     jobs_option,
     label_options,
     numbers,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     metavar="X",
     help="How near to the accuracy of all labels is near enough, for the last line.",
 )
+@decide_option
 @seed_option
 @jobs_option
 @rows_format_option
@@ -57,6 +59,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     budgets: list[int] | None,
     runs: int,
     within: float,
+    decide: str,
     seed: int,
     jobs: int | None,
     form: str,
@@ -91,7 +94,15 @@ def command(  # noqa: PLR0913 - one parameter an option
         require_drawable(plot)
     recorded, answers = open_source(labels, gold, remark=say, **reading)
     found = replay(
-        recorded, chosen, threshold=threshold, gold=answers, budgets=budgets, runs=runs, seed=seed, executor=jobs
+        recorded,
+        chosen,
+        threshold=threshold,
+        gold=answers,
+        budgets=budgets,
+        runs=runs,
+        seed=seed,
+        decide=decide,
+        executor=jobs,
     )
     for remark in found.remarks:
         say(remark)

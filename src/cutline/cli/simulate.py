@@ -7,6 +7,7 @@ import click
 
 from cutline.cli._options import (
     dask_option,
+    decide_option,
     executor_of,
     jobs_option,
     means_column_option,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     metavar="common|independent",
     help="Whether all policies see the same rewards or each has its own.",
 )
+@decide_option
 @jobs_option
 @dask_option
 @rows_format_option
@@ -63,6 +65,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     runs: int,
     seed: int,
     streams: str,
+    decide: str,
     jobs: int | None,
     dask: str | None,
     form: str,
@@ -86,7 +89,9 @@ def command(  # noqa: PLR0913 - one parameter an option
 
         require_drawable(plot)
     with executor_of(jobs, dask) as executor:
-        curves = simulate(problem, policies, budgets, runs=runs, seed=seed, streams=streams, executor=executor)
+        curves = simulate(
+            problem, policies, budgets, runs=runs, seed=seed, streams=streams, decide=decide, executor=executor
+        )
     click.echo({"table": _table, "csv": _csv, "json": _json}[form](curves), nl=False)
     if plot:
         arms = "arm" if problem.arms == 1 else "arms"

@@ -16,6 +16,7 @@ from cutline.progress import Progress, progress_bar
 from cutline.simulation.chunks import Chunk
 from cutline.simulation.engines import play
 from cutline.simulation.rewards import stream_key
+from cutline.simulation.stages import refits
 from cutline.simulation.workers import jobs_of, run_all
 
 _Floats = NDArray[np.float64]
@@ -23,6 +24,7 @@ _Floats = NDArray[np.float64]
 _SHORT_GAME = 20_000
 _PULLS_PER_BATCH = 10_000_000
 _BATCHES = 16
+_PULLS_OF_A_REFIT = 3_000_000
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,9 @@ class Simulator:
     progress: Progress | bool | None
 
     def cost(self, budgets: NDArray[np.int64]) -> int:
-        """Return the pulls of one game that looks at these budgets."""
-        return int(budgets[-1] if self.policy.anytime else budgets.sum())
+        """Return the pulls of one game that looks at these budgets; a refit counts as what takes about as long."""
+        pulls = int(budgets[-1] if self.policy.anytime else budgets.sum())
+        return pulls + _PULLS_OF_A_REFIT * refits(self.policy, self.guess.arms, pulls)
 
     def repeats(self, budgets: NDArray[np.int64]) -> int:
         """Return how many games are played on each draw: several where games are so short that drawing costs more."""

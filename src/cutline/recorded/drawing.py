@@ -5,17 +5,16 @@ come from a pile a task, and that a task whose pile is empty leaves the game.
 """
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, jit, jit_in_place, kernel, made_once
+from cutline.compiled import jit, jit_in_place, kernel, made_once
 from cutline.policies.policy import Policy
 from cutline.simulation.records import beginning, index_of
-from cutline.simulation.tournament import empty_tree, lead_of, play_all_matches, set_index, still_leads
-from cutline.threshold import is_above
+from cutline.simulation.tournament import Tree, empty_tree, lead_of, play_all_matches, set_index, still_leads
 
-_above = compile_plain(is_above)
 _LARGEST = np.finfo(np.float64).max
 
 
@@ -54,47 +53,90 @@ def deal(
     return dealt
 
 
-@made_once
-def drawing_kernel(policy: type[Policy]) -> Callable[..., None]:
-    """Compile the drawing of recorded labels for a policy.
+class Piles(NamedTuple):
+    """K tasks with N labels: task (N,) and labels (N,); sums (K,), of all labels of a task.
 
-    The kernel plays one run. Its arguments: order (K,) of the tasks, in which ties go to the first; arrival
-    (N,), the order of the labels; task (N,) and labels (N,); totals (K,), the sum of all labels of a task;
-    threshold; parameters (1, P); budgets (B,) increasing, from K to N; and what it fills: above (B, K), the
-    decisions, and pulls (B, K), to which it adds.
+    In a run: order (K,) of the tasks, in which ties go to the first, and arrival (N,), the order of the labels.
     """
+
+    order: NDArray[np.int64]
+    arrival: NDArray[np.int64]
+    task: NDArray[np.int64]
+    labels: NDArray[np.float64]
+    sums: NDArray[np.float64]
+
+
+class Draw(NamedTuple):
+    """What a kernel plays: a policy, from records that it has come to, up to the last budget.
+
+    parameters (1, P), or the table of a policy that learns; begun (K,), how often each task was drawn before, all zeros
+    at the beginning; budgets (B,) increasing, from K to N.
+    """
+
+    threshold: float
+    parameters: NDArray[np.float64]
+    begun: NDArray[np.int64]
+    budgets: NDArray[np.int64]
+
+
+class Drawn(NamedTuple):
+    """What a kernel fills, (B, K) each: pulls of the tasks and their totals at each budget."""
+
+    pulls: NDArray[np.int64]
+    totals: NDArray[np.float64]
+
+
+class Standing(NamedTuple):
+    """Where a part of a run begins: labels drawn of each pile, as the place of the next one, their sums, the tree."""
+
+    drawn: NDArray[np.int64]
+    sums: NDArray[np.float64]
+    tree: Tree
+
+
+@made_once
+def drawing_kernel(policy: type[Policy]) -> Callable[[Piles, Draw, Drawn], None]:
+    """Compile the drawing of recorded labels for a policy."""
     index, begin = index_of(policy), beginning(policy)
 
-    def draw(  # noqa: PLR0913 - a kernel takes arrays, not objects
-        order: NDArray[np.int64],
-        arrival: NDArray[np.int64],
-        task: NDArray[np.int64],
-        labels: NDArray[np.float64],
-        totals: NDArray[np.float64],
-        threshold: float,
-        parameters: NDArray[np.float64],
-        budgets: NDArray[np.int64],
-        above: NDArray[np.bool_],
-        pulls: NDArray[np.int64],
-    ) -> None:
+    @jit
+    def standing(draw: Draw, order: Any, dealt: Any, piles: Any) -> Standing:
+        """Return how many labels of each pile are drawn, their sums, and the tree of all indices, as a part begins."""
         arms = order.size
-        piles = np.empty(arms + 1, np.int64)
-        dealt = deal(order, arrival, task, labels, piles)
         tree = empty_tree(arms)
         leaf = tree.indices.size // 2
         drawn = piles[:arms].copy()
-        sums = np.empty(arms)
+        sums = np.zeros(arms)
+        afresh = draw.begun.sum() == 0
         for arm in range(arms):
-            first = begin(0, dealt[drawn[arm]], threshold, parameters)
-            drawn[arm] += first.pulls
-            sums[arm] = first.total
+            value = np.inf
+            if afresh:
+                first = begin(0, dealt[drawn[arm]], draw.threshold, draw.parameters)
+                drawn[arm] += first.pulls
+                sums[arm] = first.total
+                value = first.value
+            else:
+                for _ in range(draw.begun[order[arm]]):
+                    sums[arm] += dealt[drawn[arm]]
+                    drawn[arm] += 1
+                if drawn[arm] < piles[arm + 1]:
+                    n = float(drawn[arm] - piles[arm])
+                    value = index(n, sums[arm], draw.threshold, 0, draw.parameters)
             if drawn[arm] < piles[arm + 1]:
-                tree.indices[leaf + arm] = _finite(first.value)
+                tree.indices[leaf + arm] = _finite(value)
         play_all_matches(tree)
+        return Standing(drawn, sums, tree)
+
+    def play(given: Piles, draw: Draw, at: Drawn) -> None:
+        order = given.order
+        arms = order.size
+        piles = np.empty(arms + 1, np.int64)
+        dealt = deal(order, given.arrival, given.task, given.labels, piles)
+        drawn, sums, tree = standing(draw, order, dealt, piles)
         time = drawn.sum() - piles[:arms].sum()
-        for look in range(budgets.size):
-            left = budgets[look] - time
-            time = budgets[look]
+        for look in range(draw.budgets.size):
+            left = draw.budgets[look] - time
+            time = draw.budgets[look]
             while left > 0:
                 lead = lead_of(tree)
                 arm, value = lead.arm, lead.value
@@ -104,13 +146,13 @@ def drawing_kernel(policy: type[Policy]) -> Callable[..., None]:
                     left -= 1
                     value = np.inf
                     if drawn[arm] < piles[arm + 1]:
-                        value = _finite(index(float(drawn[arm] - piles[arm]), sums[arm], threshold, 0, parameters))
+                        n = float(drawn[arm] - piles[arm])
+                        value = _finite(index(n, sums[arm], draw.threshold, 0, draw.parameters))
                 set_index(tree, arm, value)
             for arm in range(arms):
-                n = drawn[arm] - piles[arm]
+                task = order[arm]
+                at.pulls[look, task] = drawn[arm] - piles[arm]
                 # Fractions add up to other last bits in another order; the whole pile has the one sum of the file.
-                s = sums[arm] if drawn[arm] < piles[arm + 1] else totals[order[arm]]
-                above[look, order[arm]] = n > 0 and _above(float(n), s, threshold)
-                pulls[look, order[arm]] += n
+                at.totals[look, task] = sums[arm] if drawn[arm] < piles[arm + 1] else given.sums[task]
 
-    return kernel(draw)
+    return kernel(play)

@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 from cutline.memory import require_memory
-from cutline.policies import Policy, check_usable_on_data
+from cutline.policies import LearningPolicy, Policy, check_usable_on_data
 from cutline.problem import Problem
 from cutline.progress import Progress, progress_bar
-from cutline.recorded.drawing import drawing_kernel
+from cutline.recorded.drawing import Draw, Drawn, Piles, drawing_kernel
 from cutline.recorded.gold import answers_of_tasks, unknown_ids
 from cutline.recorded.observations import Counts, Observations
 from cutline.recorded.result import Replay
 from cutline.simulation.checks import check_budgets, check_policies
 from cutline.simulation.curves import RegretCurves
+from cutline.simulation.deciding import called_above, check_decide
+from cutline.simulation.stages import Records, in_stages
 from cutline.simulation.workers import jobs_of, run_all
 from cutline.threshold import check_threshold
 
@@ -53,6 +55,7 @@ class ReplayChunk:
     seed: int
     first_run: int
     runs: int
+    decide: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,28 +80,42 @@ def draw_chunk(chunk: ReplayChunk) -> ReplayCounts:
         np.empty((*shape, chunk.runs), np.int32),
         np.zeros((*shape, problem.arms), np.int64),
     )
-    above = np.empty((chunk.budgets.size, problem.arms), np.bool_)
     known = chunk.gold >= 0
     for run in range(chunk.runs):
         random = np.random.default_rng([chunk.seed, chunk.first_run + run])
         order = random.permutation(problem.arms)
         arrival = random.permutation(pool.labels.size)
         for row, policy in enumerate(chunk.policies):
-            drawing_kernel(type(policy))(
-                order,
-                arrival,
-                pool.task,
-                pool.labels,
-                pool.totals,
-                problem.threshold,
-                np.array([policy.parameters()], np.float64),
-                chunk.budgets,
-                above,
-                result.pulls[row],
-            )
-            result.errors[row, :, run] = np.count_nonzero(above != problem.truth, axis=1)
-            result.gold_errors[row, :, run] = np.count_nonzero((above != chunk.gold) & known, axis=1)
+            pulls, totals = _draw(chunk, policy, order, arrival)
+            result.pulls[row] += pulls
+            for look, records in enumerate(zip(pulls, totals, strict=True)):
+                above = _called_above(records, pool.sizes, problem.threshold, chunk.decide)
+                result.errors[row, look, run] = np.count_nonzero(above != problem.truth)
+                result.gold_errors[row, look, run] = np.count_nonzero((above != chunk.gold) & known)
     return result
+
+
+def _called_above(records: Records, sizes: NDArray[np.int64], threshold: float, decide: str) -> NDArray[np.bool_]:
+    """Return which tasks are called above, (K,); of one whose labels are all drawn they are the full-data answer."""
+    above = called_above(*records, threshold, decide)
+    return np.where(records[0] == sizes, called_above(*records, threshold, "mean"), above)
+
+
+def _draw(chunk: ReplayChunk, policy: Policy, order: NDArray[np.int64], arrival: NDArray[np.int64]) -> Records:
+    """Let a policy draw in one run; return the pulls and totals of all tasks at all budgets, (B, K) each."""
+    pool, threshold, arms = chunk.pool, chunk.problem.threshold, chunk.problem.arms
+    kernel = drawing_kernel(type(policy))
+
+    def draw_on(parameters: NDArray[np.float64], spent: int, begun: Records, budgets: NDArray[np.int64]) -> Records:
+        at = Drawn(np.empty((budgets.size, arms), np.int64), np.empty((budgets.size, arms)))
+        piles = Piles(order, arrival, pool.task, pool.labels, pool.totals)
+        kernel(piles, Draw(threshold, parameters, begun[0], budgets), at)
+        return at
+
+    if isinstance(policy, LearningPolicy):
+        return in_stages(policy, threshold, arms, chunk.budgets, draw_on)
+    nothing = np.zeros(arms, np.int64)
+    return draw_on(np.array([policy.parameters()], np.float64), 0, (nothing, nothing), chunk.budgets)
 
 
 def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and how
@@ -110,6 +127,7 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     budgets: int | Iterable[int] | None = None,
     runs: int = 100,
     seed: int = 0,
+    decide: str = "mean",
     executor: Executor | int | None = None,
     progress: Progress | bool | None = None,
 ) -> Replay:
@@ -119,6 +137,8 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     told the truth or the budget (UCBE, oracles) are refused. ``gold``: true answers by task; a task without is
     not counted there. ``budgets``: labels in all, increasing, from one a task to all there are; default: 20 in
     equal steps over that range. At the last of these every policy gives the full-data answer.
+    ``decide``: "mean" calls a task above whose mean label is at or above the threshold, "prior" one that is more likely
+    above than below by a prior learnt from all labels drawn so far, if any of its labels are left to draw.
     ``executor``: any concurrent.futures Executor, or a number of threads; default: a thread for each core.
     ``progress``: None shows a bar on a terminal, False none, a callable is told the labels drawn.
 
@@ -140,7 +160,7 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     for policy in chosen:
         drawing_kernel(type(policy))  # made once here, or threads would each make their own
 
-    whole = ReplayChunk(pool, tuple(chosen), problem, truth, at, seed, 0, runs)
+    whole = ReplayChunk(pool, tuple(chosen), problem, truth, at, seed, 0, runs, check_decide(decide))
     counts = _draw_all(_split(whole, jobs), executor, progress)
 
     names, known = tuple(str(policy) for policy in chosen), truth >= 0
@@ -148,12 +168,14 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     if gold is not None:
         right = Problem(truth[known], threshold)
         gold_pulls = counts.pulls[:, :, known] / runs
-        against_gold = RegretCurves(right, names, at, counts.gold_errors, gold_pulls, seed, "common")
+        against_gold = RegretCurves(right, names, at, counts.gold_errors, gold_pulls, seed, "common", (), decide)
     return Replay(
         source=recorded.source,
         tasks=recorded.tasks,
         labels=labels,
-        against_full=RegretCurves(problem, names, at, counts.errors, counts.pulls / runs, seed, "common"),
+        against_full=RegretCurves(
+            problem, names, at, counts.errors, counts.pulls / runs, seed, "common", decide=decide
+        ),
         against_gold=against_gold,
         full_gold_errors=int(np.count_nonzero((problem.truth != truth) & known)) if against_gold else None,
         remarks=unknown_ids(recorded.tasks, gold or {}),

@@ -16,7 +16,7 @@ from cutline.problem import Problem
 class Chunk:
     """Some runs of one policy, budgets (B,) increasing: all that a worker needs, and small enough to send.
 
-    A policy that is not anytime plays a game for each budget, on the same rewards.
+    A policy that is not anytime plays a game for each budget, on the same rewards. ``decide``: see ``deciding``.
     """
 
     problem: Problem
@@ -25,6 +25,7 @@ class Chunk:
     key: int
     first_run: int
     runs: int
+    decide: str = "mean"
 
     @property
     def total_pulls(self) -> int:

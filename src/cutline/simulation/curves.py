@@ -41,7 +41,8 @@ class RegretCurves(Rows):
     ``errors``: wrong decisions, int32 of shape (P, B, R); their mean over runs is the aggregate regret (paper,
     eq. 3). ``pulls``: mean pulls of each arm, shape (P, B, K). ``policies``: their names, which ``parse``
     reads. ``budgets``: int64 of shape (B,). ``engines``: what played each policy, "stepping", "waterline" or
-    "ranking"; their results are the same. ``seed``, ``streams``, ``versions``: what it takes to repeat it.
+    "ranking"; their results are the same. ``decide``: the rule of the decisions, "mean" or "prior". ``seed``,
+    ``streams``, ``versions``: what it takes to repeat it.
     """
 
     problem: Problem
@@ -52,6 +53,7 @@ class RegretCurves(Rows):
     seed: int
     streams: str
     engines: tuple[str, ...] = ()
+    decide: str = "mean"
     versions: dict[str, str] = field(default_factory=versions)
 
     @property
@@ -156,6 +158,7 @@ class RegretCurves(Rows):
             "seed": self.seed,
             "streams": self.streams,
             "engines": self.engines,
+            "decide": self.decide,
             "versions": self.versions,
         }
         with whole_file(path, "wb") as file:
@@ -183,6 +186,7 @@ class RegretCurves(Rows):
                     seed=settings["seed"],
                     streams=settings["streams"],
                     engines=tuple(settings["engines"]),
+                    decide=settings.get("decide", "mean"),
                     versions=settings["versions"],
                 )
         except OSError as error:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cutline.policies.policy import LearningPolicy
-from cutline.simulation.chunks import Chunk, ChunkResult, play_on, pulls_of_a_run
+from cutline.simulation.chunks import Chunk, ChunkResult, no_outcome, play_on, pulls_of_a_run
+from cutline.simulation.deciding import called_above
 from cutline.simulation.ranking.by_rank import can_play, fits, play_by_rank
 from cutline.simulation.skipping.waterline import waterline_kernel
 from cutline.simulation.stages import play_stages
@@ -96,9 +97,26 @@ def _choose_other(chunk: Chunk, more_workers_than_runs: bool = False) -> Choice:
     enough = arms * (_WORTH_SKIPPING * games + _WORTH_A_LOOK * looks)
     if chunk.policy.reads_rewards and pulls_of_a_run(chunk.policy, chunk.budgets) < enough:
         return Choice("stepping", False)
-    return Choice("waterline", more_workers_than_runs and arms >= _WORTH_SPLITTING)
+    split = more_workers_than_runs and arms >= _WORTH_SPLITTING and chunk.decide == "mean"
+    return Choice("waterline", split)
 
 
 def play(chunk: Chunk, engine: str | None = None) -> ChunkResult:
     """Play a chunk, on the engine chosen for it or the one named. A pure function of the chunk, wherever it runs."""
-    return ENGINES[engine or choose(chunk).engine](chunk)
+    play_chunk = ENGINES[engine or choose(chunk).engine]
+    return play_chunk(chunk) if chunk.decide == "mean" else _decided(play_chunk, chunk)
+
+
+def _decided(play_chunk: Callable[[Chunk], ChunkResult], chunk: Chunk) -> ChunkResult:
+    """Play a chunk run by run, and count its errors by another rule than engines do."""
+    problem = chunk.problem
+    outcome, skipped = no_outcome(chunk.budgets.size, problem.arms, chunk.runs), 0
+    for run in range(chunk.runs):
+        played = play_chunk(replace(chunk, first_run=chunk.first_run + run, runs=1))
+        for look, records in enumerate(zip(played.pulls, played.totals, strict=True)):
+            above = called_above(*records, problem.threshold, chunk.decide)
+            outcome.errors[look, run] = np.count_nonzero(above != problem.truth)
+        outcome.pulls[:] += played.pulls
+        outcome.totals[:] += played.totals
+        skipped += played.skipped
+    return ChunkResult(outcome.errors, outcome.pulls, outcome.totals, skipped)

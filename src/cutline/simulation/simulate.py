@@ -1,5 +1,6 @@
 """simulate: policies on a problem, over budgets and runs; validates, splits the work, collects."""
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 
@@ -9,12 +10,13 @@ from numpy.typing import NDArray
 from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 from cutline.memory import require_memory
-from cutline.policies import Policy
+from cutline.policies import LearningPolicy, Policy
 from cutline.problem import Problem
 from cutline.progress import Progress, progress_bar
 from cutline.simulation.checks import check_budgets, check_policies
 from cutline.simulation.chunks import Chunk, ChunkResult, pulls_of_a_run
 from cutline.simulation.curves import RegretCurves
+from cutline.simulation.deciding import check_decide
 from cutline.simulation.engines import Choice, choose, play
 from cutline.simulation.rewards import stream_key
 from cutline.simulation.skipping.wide import play_wide
@@ -22,11 +24,12 @@ from cutline.simulation.workers import jobs_of, pool_of, run_all, threads_of
 
 STREAMS = ("common", "independent")
 
+_RUNS_OF_LEARNING = 5
 _PULLS_PER_CHUNK = 30_000_000
 _BYTES_PER_ARM = 100
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - what is played, how often, and how its decisions are made
     problem: Problem,
     policies: Policy | str | Iterable[Policy | str],
     budgets: int | Iterable[int],
@@ -34,6 +37,7 @@ def simulate(
     runs: int = 5000,
     seed: int = 0,
     streams: str = "common",
+    decide: str = "mean",
     executor: Executor | int | None = None,
     progress: Progress | bool | None = None,
 ) -> RegretCurves:
@@ -46,6 +50,8 @@ def simulate(
     for each budget.
     ``streams``: "common" lets all policies see the same rewards (sharper comparisons), "independent" gives
     every policy its own.
+    ``decide``: "mean" calls an arm above whose mean reward is at or above the threshold, the paper's rule; "prior" one
+    that is more likely above than below by a prior learnt from all arms' records at that budget.
     ``executor``: any concurrent.futures Executor, or a number of threads; default: a thread for each core.
     ``progress``: None shows a bar on a terminal, False none, a callable is told the pulls done as they are done.
 
@@ -56,6 +62,7 @@ def simulate(
     at = check_budgets(budgets, problem.arms)
     runs = check_whole("runs", runs, 1, 2**31 - 1)
     seed = check_whole("seed", seed, 0, 2**64 - 1)
+    check_decide(decide)
     if streams not in STREAMS:
         raise InvalidInputError(f"streams is {streams!r}; it must be one of {', '.join(STREAMS)}")
     jobs = jobs_of(executor)
@@ -63,7 +70,7 @@ def simulate(
 
     errors = np.empty((len(chosen), at.size, runs), np.int32)
     pulls = np.zeros((len(chosen), at.size, problem.arms), np.int64)
-    chunks = [chunk for policy in chosen for chunk in _chunks(problem, policy, at, runs, seed, streams)]
+    chunks = [chunk for policy in chosen for chunk in _chunks(problem, policy, at, runs, seed, streams, decide)]
     chunks.sort(key=lambda chunk: chunk.first_run)  # all policies side by side: some take longer for a pull
     workers = threads_of(executor, jobs)
     choices = [choose(chunk, more_workers_than_runs=workers > runs) for chunk in chunks]
@@ -84,6 +91,7 @@ def simulate(
         seed=seed,
         streams=streams,
         engines=tuple(engines[policy] for policy in chosen),
+        decide=decide,
     )
 
 
@@ -106,9 +114,17 @@ def _results(
 
 
 def _chunks(
-    problem: Problem, policy: Policy, budgets: NDArray[np.int64], runs: int, seed: int, streams: str
+    problem: Problem, policy: Policy, budgets: NDArray[np.int64], runs: int, seed: int, streams: str, decide: str
 ) -> Iterator[Chunk]:
     key = stream_key(seed, "" if streams == "common" else str(policy))
     size = max(1, min(runs, _PULLS_PER_CHUNK // pulls_of_a_run(policy, budgets)))
     for first in range(0, runs, size):
-        yield Chunk(problem, policy, budgets, key, first, min(size, runs - first))
+        yield from _parts(Chunk(problem, policy, budgets, key, first, min(size, runs - first), decide))
+
+
+def _parts(chunk: Chunk) -> Iterator[Chunk]:
+    """Yield a chunk as it is, or in parts of a few runs if its policy learns, since a refit takes long."""
+    size = _RUNS_OF_LEARNING if isinstance(chunk.policy, LearningPolicy) else chunk.runs
+    for first in range(0, chunk.runs, size):
+        runs = min(size, chunk.runs - first)
+        yield dataclasses.replace(chunk, first_run=chunk.first_run + first, runs=runs)

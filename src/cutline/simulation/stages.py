@@ -5,16 +5,15 @@ a policy if it has a kernel that plays one stage; runs, refits and looks are the
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import compiling
-from cutline.policies.policy import LearningPolicy, tally
-from cutline.problem import Problem
-from cutline.simulation.chunks import Chunk, ChunkResult
-from cutline.threshold import is_above
+from cutline.policies.policy import LearningPolicy, Policy, tally
+from cutline.simulation.chunks import Chunk, ChunkResult, no_outcome
+from cutline.simulation.deciding import called_above
 
 Counts = NDArray[np.int64]
 
@@ -41,47 +40,66 @@ StageKernel = Callable[[Stage, Counts, Counts], None]
 """kernel(stage, pulls, totals): play the stage and fill in every arm's pulls and totals at each budget, (B, K) each."""
 
 
+Records = tuple[NDArray[Any], NDArray[Any]]
+"""Pulls and totals of all arms, (K,) each, or at several budgets, (B, K) each."""
+
+
+def refits(policy: Policy, arms: int, budget: int) -> int:
+    """Return how often a policy learns anew before a budget is spent."""
+    if not isinstance(policy, LearningPolicy):
+        return 0
+    count, spent = -1, 0
+    while spent < budget:
+        count, spent = count + 1, policy.next_refit(arms, spent)
+    return count
+
+
+def in_stages(
+    policy: LearningPolicy,
+    threshold: float,
+    arms: int,
+    budgets: Counts,
+    play_on: Callable[[NDArray[np.float64], int, Records, Counts], Records],
+) -> Records:
+    """Play one run of a policy that learns; return the records at all budgets.
+
+    ``play_on(table, spent, records, budgets)`` plays a stage from the records given, none if nothing is spent.
+    """
+    table = policy.table(policy.learn(tally(), threshold), threshold)
+    spent, records = 0, (np.zeros(arms, np.int64), np.zeros(arms, np.int64))
+    seen: list[Records] = []
+    while spent < budgets[-1]:
+        end = min(policy.next_refit(arms, spent), int(budgets[-1]))
+        looks = budgets[(spent < budgets) & (budgets <= end)]
+        pulls, totals = play_on(table, spent, records, np.append(looks, end))
+        seen.append((pulls[:-1], totals[:-1]))
+        spent, records = end, (pulls[-1], totals[-1])
+        if end < budgets[-1]:
+            table = policy.table(policy.learn(tally(*records), threshold), threshold)
+    return np.concatenate([pulls for pulls, _ in seen]), np.concatenate([totals for _, totals in seen])
+
+
 def play_stages(kernel: StageKernel, chunk: Chunk) -> ChunkResult:
     """Play a chunk of a policy that learns, stage by stage."""
     policy, problem, budgets = chunk.policy, chunk.problem, chunk.budgets
     assert isinstance(policy, LearningPolicy)
-    shape = (budgets.size, problem.arms)
-    result = ChunkResult(
-        np.empty((budgets.size, chunk.runs), np.int32), np.zeros(shape, np.int64), np.zeros(shape, np.int64), 0
-    )
-    first_table = policy.table(policy.learn(tally(), problem.threshold), problem.threshold)
-    for run in range(chunk.runs):
-        pulls, totals = _play_run(kernel, chunk, policy, first_table, chunk.first_run + run)
-        result.pulls[:] += pulls
-        result.totals[:] += totals
-        result.errors[:, run] = [_errors(problem, *records) for records in zip(pulls, totals, strict=True)]
-    return result
+    outcome = no_outcome(budgets.size, problem.arms, chunk.runs)
+    for place in range(chunk.runs):
+        run = chunk.first_run + place
 
-
-def _play_run(
-    kernel: StageKernel, chunk: Chunk, policy: LearningPolicy, table: NDArray[np.float64], run: int
-) -> tuple[Counts, Counts]:
-    """Return the pulls and totals of all arms at all budgets of a chunk in one run, (B, K) each."""
-    problem, budgets, key = chunk.problem, chunk.budgets, np.uint64(chunk.key)
-    pulls, totals = np.zeros((2, budgets.size, problem.arms), np.int64)
-    now = np.zeros((2, problem.arms), np.int64)
-    spent = 0
-    while True:
-        end = min(policy.next_refit(problem.arms, spent), int(budgets[-1]))
-        looks = (spent < budgets) & (budgets <= end)
-        stops = np.append(budgets[looks], end)
-        at = np.empty((2, stops.size, problem.arms), np.int64)
-        stage = Stage(problem.means, problem.threshold, table, key, run, spent, now[0], now[1], stops)
-        with compiling(policy), np.errstate(over="ignore"):  # 64-bit words wrap around where kernels run uncompiled
-            kernel(stage, at[0], at[1])
-        pulls[looks], totals[looks] = at[:, :-1]
-        if end == budgets[-1]:
+        def play_on(table: NDArray[np.float64], spent: int, records: Records, stops: Counts, run: int = run) -> Records:
+            pulls, totals = np.empty((2, stops.size, problem.arms), np.int64)
+            key = np.uint64(chunk.key)
+            stage = Stage(problem.means, problem.threshold, table, key, run, spent, *records, stops)
+            with compiling(policy), np.errstate(over="ignore"):  # as in ``play_on`` of chunks
+                kernel(stage, pulls, totals)
             return pulls, totals
-        spent, now = end, np.ascontiguousarray(at[:, -1])
-        table = policy.table(policy.learn(tally(*now), problem.threshold), problem.threshold)
 
-
-def _errors(problem: Problem, pulls: Counts, totals: Counts) -> int:
-    """Return how many arms are called wrongly; an arm without pulls is called below."""
-    called = (pulls > 0) & is_above(np.maximum(pulls, 1), totals, problem.threshold)
-    return int(np.count_nonzero(called != problem.truth))
+        pulls, totals = in_stages(policy, problem.threshold, problem.arms, budgets, play_on)
+        outcome.pulls[:] += pulls
+        outcome.totals[:] += totals
+        outcome.errors[:, place] = [
+            np.count_nonzero(called_above(*records, problem.threshold, "mean") != problem.truth)
+            for records in zip(pulls, totals, strict=True)
+        ]
+    return ChunkResult(outcome.errors, outcome.pulls, outcome.totals, 0)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import kernel
+from cutline.policies.policy import LearningPolicy
 from cutline.simulation.chunks import Chunk, ChunkResult, Games, Outcome, no_outcome
 from cutline.simulation.ranking.pilot import take_aim
 from cutline.simulation.ranking.table import Ranks
@@ -42,7 +43,9 @@ def _play_runs(games: Games, ranks: Ranks, window: Window, outcome: Outcome) -> 
 
 
 def can_play(chunk: Chunk) -> bool:
-    """Say whether the parameters of all games are the same for all arms, so that one table is enough for a game."""
+    """Say whether the parameters of a game are the same for all arms and pulls, so that one table is enough for it."""
+    if isinstance(chunk.policy, LearningPolicy):
+        return False
     return all(np.ndim(value) == 0 for value in chunk.policy.parameters(chunk.problem, int(chunk.budgets[-1])))
 
 

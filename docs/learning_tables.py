@@ -1,0 +1,104 @@
+"""Print a table of policies.md about many arms: python docs/learning_tables.py ARMS DRAWS THRESHOLD [THRESHOLD ...]
+
+Each game draws the means of its arms from Beta(2, 2). Thousand arms take about two seconds a draw and threshold.
+"""
+
+import math
+import sys
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline import Problem
+from cutline.beliefs.prior import Prior
+from cutline.policies import Policy, Tally
+from cutline.policies.bayes import Bayes
+from cutline.policies.lai import Lai
+from cutline.policies.lsa import LSA
+from cutline.simulation.chunks import Chunk
+from cutline.simulation.deciding import called_above
+from cutline.simulation.engines import play
+from cutline.simulation.rewards import stream_key
+
+PULLS_AN_ARM = (2, 5, 10, 30)
+SEED = 1
+TRUE = Prior.beta(2.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Told(Bayes):
+    """Bayes, told the true prior. Source: see ``Bayes``."""
+
+    name = "Told"
+
+    def next_refit(self, arms: int, spent: int) -> int:
+        """Return a budget that nobody has."""
+        return 2**60
+
+    def learn(self, records: Tally, threshold: float) -> tuple[float, ...]:
+        """Return the true prior."""
+        return tuple(TRUE.masses.tolist())
+
+    def table(self, learnt: tuple[float, ...], threshold: float) -> NDArray[np.float64]:
+        """Return its table."""
+        return _told(threshold)
+
+
+@cache
+def _told(threshold: float) -> NDArray[np.float64]:
+    return Bayes().table(tuple(TRUE.masses.tolist()), threshold)
+
+
+ROWS: dict[str, tuple[Policy, str]] = {
+    "LSA, decides by the mean": (LSA(), "mean"),
+    "Lai, decides by the mean": (Lai(), "mean"),
+    "Lai, decides by the learnt prior": (Lai(), "prior"),
+    "Bayes, decides by the mean": (Bayes(), "mean"),
+    "Bayes, decides by the learnt prior": (Bayes(), "prior"),
+    "told the true prior: the limit": (Told(), "told"),
+}
+"""What is compared: a policy, and how it decides in the end."""
+
+
+def errors_of(arms: int, draw: int, threshold: float) -> list[list[int]]:
+    """Return the wrong decisions of every row at every budget, on means drawn for this draw."""
+    problem = Problem(np.random.default_rng([SEED, draw]).beta(2.0, 2.0, arms), threshold)
+    budgets = np.array([arms * pulls for pulls in PULLS_AN_ARM])
+    chunks = {policy: Chunk(problem, policy, budgets, stream_key(SEED, ""), draw, 1) for policy, _ in ROWS.values()}
+    played = {policy: play(chunk) for policy, chunk in chunks.items()}
+    found = []
+    for policy, decide in ROWS.values():
+        result, row = played[policy], []
+        for pulls, totals in zip(result.pulls, result.totals, strict=True):
+            if decide == "told":
+                above = TRUE.above(pulls, totals, threshold) >= 0.5
+            else:
+                above = called_above(pulls, totals, threshold, decide)
+            row.append(int(np.count_nonzero(above != problem.truth)))
+        found.append(row)
+    return found
+
+
+def with_error(errors: NDArray[np.float64]) -> str:
+    """Return the mean of errors, (draws,), and its standard error, two digits of it."""
+    mean, error = errors.mean(), errors.std(ddof=1) / math.sqrt(errors.size)
+    digits = max(1, 1 - math.floor(math.log10(error))) if error > 0 else 4
+    return f"{mean:.{digits}f} \N{PLUS-MINUS SIGN} {error:.{digits}f}"
+
+
+def main(arms: int, draws: int, thresholds: list[float]) -> None:
+    """Print the table."""
+    heads = [f"{threshold:g}: {pulls} an arm" for threshold in thresholds for pulls in PULLS_AN_ARM]
+    print("| " + " | ".join([f"{arms:,} arms", *heads]) + " |\n" + "| --- |" + " ---: |" * len(heads))
+    found = [np.array([errors_of(arms, draw, threshold) for draw in range(draws)], float) for threshold in thresholds]
+    for row, title in enumerate(ROWS):
+        cells = [with_error(errors[:, row, look]) for errors in found for look in range(len(PULLS_AN_ARM))]
+        print("| " + " | ".join([title, *cells]) + " |")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    main(int(sys.argv[1]), int(sys.argv[2]), [float(threshold) for threshold in sys.argv[3:]])

@@ -1,0 +1,103 @@
+"""The critical cost of every record under a prior: what a pull may cost before a record is better left alone.
+
+An arm with n pulls and total S is wrongly called with probability e(n, S), the smaller of what the posterior gives both
+sides of the threshold, and its next reward is 1 with probability p(n, S). At a cost c of a pull and 1 of an error, the
+best that can still be had is
+
+    W_c(n, S) = min(e, c + p W_c(n + 1, S + 1) + (1 - p) W_c(n + 1, S)),
+
+and the critical cost is the highest c at which pulling on pays: sup {c : W_c < e}. With many arms and one budget, c is
+the price at which the budget is used up (Hu and Frazier: Bayes-optimal effort allocation in crowdsourcing: bounds and
+index policies, AISTATS 2016, whose Lagrangian relaxation this is).
+
+All W_c are found at once, level by level from the last, at costs that are ``_STEP`` apart in their logarithm; between
+two of them the critical cost is where a chord meets e, which is right within 0.02 in the logarithm. W_c = e at the last
+level, ``_HORIZON`` times as deep as the last record that is wanted.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlog1py, xlogy
+
+from cutline.beliefs.prior import Prior
+from cutline.compiled import jit_in_place, kernel
+
+Floats = NDArray[np.float64]
+
+_HORIZON = 4
+_STEP = 0.1
+_LAST = 30.0
+_COSTS: Floats = np.exp(-np.arange(math.log(2.0), _LAST, _STEP))  # from 1/2, the most that e can be
+_IN_BITS = 2.0**20  # to which indices are rounded, so that no last bit of a logarithm matters
+
+
+class Level(NamedTuple):
+    """Records with S = 0 .. n successes in n pulls: the probability of each with a mean above the threshold, and below.
+
+    A mean on the threshold counts as above.
+    """
+
+    above: Floats
+    below: Floats
+
+
+def indices(prior: Prior, threshold: float, depth: int) -> Floats:
+    """Return minus the logarithm of the critical cost of each record (n, S), n <= depth, at place n (n + 1) / 2 + S.
+
+    Where it is beyond 30 it is 30, or -ln e if that is more. ``prior`` must give every record some probability.
+    """
+    found = np.empty((depth + 1) * (depth + 2) // 2)
+    with np.errstate(all="ignore"):  # where kernels run uncompiled
+        _sweep(level(prior, threshold, _HORIZON * depth), _COSTS, found)
+    return np.round(found * _IN_BITS) / _IN_BITS
+
+
+def level(prior: Prior, threshold: float, pulls: int) -> Level:
+    """Return the level of the records with so many pulls."""
+    means, weights = prior.points(threshold)
+    total = np.arange(pulls + 1.0)[:, None]
+    ways = gammaln(pulls + 1.0) - gammaln(total + 1.0) - gammaln(pulls - total + 1.0)
+    likely = np.exp(ways + xlogy(total, means) + xlog1py(pulls - total, -means)) * weights
+    above = means >= threshold
+    return Level(likely[:, above].sum(axis=1), likely[:, ~above].sum(axis=1))
+
+
+@jit_in_place
+def _crossing(going_on: Any, costs: Any, error: float) -> float:
+    """Return minus the logarithm of the highest cost at which going on costs less than the error, (costs,) each."""
+    place = 0
+    while place < costs.size and going_on[place] >= error:
+        place += 1
+    if place == costs.size:
+        return max(-math.log(costs[-1]), -math.log(max(error, 1e-300)))
+    more, less = going_on[place - 1] - error, error - going_on[place]
+    return -math.log(costs[place] + (costs[place - 1] - costs[place]) * less / (more + less))
+
+
+@kernel
+def _sweep(last: Level, costs: Any, found: Any) -> None:
+    """Fill in the indices of all records of the first levels, going back from the last level, which is overwritten."""
+    above, below = last
+    horizon = above.size - 1
+    best = np.empty((horizon + 1, costs.size))  # W_c of each record of a level
+    for s in range(horizon + 1):
+        best[s, :] = min(above[s], below[s]) / (above[s] + below[s])
+    for n in range(horizon - 1, -1, -1):
+        for s in range(n + 1):
+            failure, success = (n + 1.0 - s) / (n + 1.0), (s + 1.0) / (n + 1.0)
+            of_success = success * (above[s + 1] + below[s + 1])
+            above[s] = failure * above[s] + success * above[s + 1]
+            below[s] = failure * below[s] + success * below[s + 1]
+            likely = above[s] + below[s]
+            p, error = of_success / likely, min(above[s], below[s]) / likely
+            here, after_success = best[s], best[s + 1]
+            for j in range(costs.size):
+                here[j] = costs[j] + p * after_success[j] + (1.0 - p) * here[j]
+            place = n * (n + 1) // 2 + s
+            if place < found.size:
+                found[place] = _crossing(here, costs, error)
+            for j in range(costs.size):
+                here[j] = min(here[j], error)
