@@ -47,6 +47,40 @@ print([child.exitcode for child in children], campaign.status().spent)
 campaign.close()
 """
 
+HELD = """
+import os, sys, threading, warnings
+
+fork, taken, done = threading.Event(), threading.Event(), threading.Event()
+
+def let_it_be_held():
+    fork.set()
+    taken.wait()
+
+os.register_at_fork(before=let_it_be_held)  # what is registered first is called last
+
+from cutline.campaign import Campaign
+
+def hold():
+    fork.wait()
+    with campaign._store.engine.pool._pool.mutex:
+        taken.set()
+        done.wait()
+
+campaign = Campaign.create(sys.argv[1], "c", ["a"], 0.5, "LSA", 1000)
+campaign.ask()
+thread = threading.Thread(target=hold)
+thread.start()
+warnings.simplefilter("ignore")  # Python warns of a fork beside a thread
+child = os.fork()
+if child == 0:
+    print(len(campaign.ask()), flush=True)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+done.set()
+thread.join()
+campaign.close()
+"""
+
 LEFT = """
 import os, sys
 from cutline.campaign import Campaign
@@ -171,3 +205,11 @@ def test_a_campaign_in_memory_is_refused_to_the_child_and_stays_with_the_parent(
         "the database in memory: a campaign in memory stays in the process that made it; keep it in a file to share it",
         "3",
     ]
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_child_waits_for_no_lock_that_a_thread_of_its_parent_held(
+    tmp_path: Path, request: pytest.FixtureRequest, database: str
+) -> None:
+    url = tmp_path / "x.db" if database == "sqlite" else request.getfixturevalue("postgresql")
+    assert run(HELD, url) == ["1", "0"]

@@ -5,10 +5,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import event, make_url
+from sqlalchemy import make_url
 
 from cutline.campaign import Campaign, campaigns
-from cutline.campaign.database import engines
+from cutline.campaign.database import engines, silence
 from cutline.errors import StoreError
 
 
@@ -31,18 +31,30 @@ def test_no_server_is_waited_for_without_end() -> None:
     assert connect_arguments(f"{url}?connect_timeout=77")["connect_timeout"] == "77"
 
 
+def test_a_server_that_falls_silent_is_given_up(postgresql: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(silence, "MOST", 0.3)
+    with Campaign.create(postgresql, "c", ["a"], 0.5, "LSA", 9) as campaign:
+        for pipelined in (False, True):
+            with pytest.raises(StoreError, match=r"^postgresql://.*: the server has said nothing for 0 s$"):
+                campaign._store.write(
+                    lambda connection: connection.connection.cursor().execute("SELECT pg_sleep(9)"), pipelined=pipelined
+                )
+        assert len(campaign.ask()) == 1
+
+
 def connect_arguments(url: str) -> dict[str, object]:
     """Return what psycopg would be connected with."""
     found: dict[str, object] = {}
 
-    def note(dialect: object, record: object, arguments: object, options: dict[str, object]) -> None:
+    def note(*_: object, **options: object) -> object:
         found.update(options)
         raise StopIteration
 
     engine = engines.open_database(url, create=False).engine
-    event.listen(engine, "do_connect", note)
-    with pytest.raises(StopIteration):
-        engine.connect()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(silence.Connection, "connect", note)
+        with pytest.raises(StopIteration):
+            engine.connect()
     return found
 
 

@@ -209,10 +209,23 @@ def test_ids_are_shown_on_one_line_and_written_in_full(cutline: Run) -> None:
     table = cutline("campaign", "decisions", "--db", "x.db").out
     assert [line.split()[0] for line in table.splitlines()[1:]] == [
         r"two\nlines",
-        "x" * 28 + "..." + "x" * 29,
+        "x" * 5000,
         r"tab\there",
         r"\x1b[31mred",
     ]
     assert [
         row["arm"] for row in json.loads(cutline("campaign", "decisions", "--db", "x.db", "--format", "json").out)
     ] == ids
+
+
+@pytest.mark.parametrize("letter", ["\t", "\n", "\r"])
+def test_an_id_that_would_break_its_line_is_asked_for_as_json_only(cutline: Run, letter: str) -> None:
+    Campaign.create("x.db", "main", [f"a{letter}b"], 0.5, "LSA", 1).close()
+    refused = cutline("campaign", "ask", "--db", "x.db")
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err == (
+        f"cutline: the id {f'a{letter}b'!r} has a tab or a line end, so that its line could be misread; give --format "
+        "json (nothing was asked for)\n"
+    )
+    asked = cutline("campaign", "ask", "--db", "x.db", "--format", "json")
+    assert [pull["arm"] for pull in json.loads(asked.out)["pulls"]] == [f"a{letter}b"]

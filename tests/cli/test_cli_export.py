@@ -136,10 +136,22 @@ def test_a_spreadsheet_runs_nothing_of_a_safe_export(cutline: Run) -> None:
     assert [row["task"] for row in csv.DictReader(whole.splitlines())] == arms
 
 
+def test_decisions_may_be_safe_for_a_spreadsheet_too(cutline: Run) -> None:
+    Campaign.create("s.db", "main", ["=1+1", "a"], 0.5, "LSA", 2).close()
+    for words, more in ((("campaign", "decisions"), ()), (("run",), ("--", "true", "{arm}"))):
+        said = cutline(*words, "--db", "s.db", "--format", "csv", "--safe-csv", *more)
+        assert (said.status, sorted(line.split(",")[0] for line in said.out.splitlines())) == (0, ["'=1+1", "a", "arm"])
+        refused = cutline(*words, "--db", "s.db", "--safe-csv", *more)
+        assert (refused.status, refused.err) == (
+            2,
+            "cutline: --safe-csv goes with --format csv; with table every text stays as it is\n",
+        )
+
+
 def test_a_safe_export_is_csv(cutline: Run) -> None:
     done = cutline("export", "decisions", "--db", "x.db", "--safe-csv", "--out", "out.jsonl")
     assert (done.status, done.err) == (
         2,
-        "cutline: --safe-csv goes with CSV; in JSON Lines every text stays as it is\n",
+        "cutline: --safe-csv goes with --format csv; with jsonl every text stays as it is\n",
     )
     assert not Path("out.jsonl").exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cutline.campaign import Campaign
+from cutline.recorded import rows
 from label_files import CSV, NEW, ROWS, Run, load, results
 
 
@@ -159,3 +160,21 @@ def test_settings_that_differ_are_named(cutline: Run) -> None:
     load(cutline, "l.csv", CSV, *NEW)
     done = cutline("import", "l.csv", "--db", "x.db", "--threshold", "0.6", "--budget", "10")
     assert (done.status, done.err) == (2, "cutline: campaign 'main': threshold is 0.5, not 0.6\n")
+
+
+@pytest.mark.parametrize(("there", "given"), [("1", "1.0"), ("2.0", "2"), ("pear", " Pear "), ("Pear", "pear")])
+def test_an_id_that_is_written_otherwise_is_named(cutline: Run, there: str, given: str) -> None:
+    load(cutline, "l.csv", f"task,worker,label\n{there},ann,1\n", *NEW)
+    Path("l.csv").write_text(f"task,worker,label\n{there},bob,1\n{given},bob,1\n")
+    done = cutline("import", "l.csv", "--db", "x.db")
+    assert (done.status, done.err) == (
+        2,
+        f"cutline: l.csv, line 3: campaign 'main' has no arm '{given}'; it has '{there}': are the ids written alike?\n",
+    )
+
+
+def test_a_line_without_an_end_is_no_text(cutline: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "_LONGEST", 100)
+    Path("l.csv").write_text("task,label\n" + "a" * 97 + ",1\n" + "b" * 200)
+    done = cutline("import", "l.csv", "--db", "x.db", *NEW)
+    assert (done.status, done.err) == (2, "cutline: l.csv, line 3: more than 100 characters; is this text?\n")

@@ -195,7 +195,7 @@ def test_more_arms_than_memory_are_refused_before_the_first_pull(
     monkeypatch.setattr("cutline.memory.available_memory", lambda: 3e6)
     done = cutline("simulate", "--means-file", tmp_path / "means.csv", "--budgets", "20000")
     assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "2 policies on 20000 arms at 1 budgets" in done.err
+    assert "2 policies on 20,000 arms at 1 budgets" in done.err
     assert "use fewer arms" in done.err
 
 

@@ -91,6 +91,28 @@ def test_nothing_is_asked_for_where_standard_output_is_closed(held: Campaign) ->
     assert held.status().in_flight == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("campaign", "status", "--db", "x.db"), b"cannot write standard output: it is closed"),
+        (("export", "observations", "--db", "x.db"), b"cannot write standard output: it is closed"),
+        (("policies",), b"cannot write standard output: it is closed"),
+        (
+            ("run", "--db", "x.db", "--", "true", "{arm}"),
+            b"standard output is closed; nothing was done, since nobody would see the result",
+        ),
+    ],
+)
+def test_a_result_that_nobody_can_see_is_an_error(held: Campaign, words: tuple[str, ...], said: bytes) -> None:
+    done = run(*words, close=[1])
+    assert (done.returncode, done.stderr) == (2, b"cutline: " + said + b"\n")
+    assert held.status().spent == 0
+
+
+def test_a_command_that_prints_nothing_needs_no_standard_output(held: Campaign) -> None:
+    assert run("campaign", "delete", "--db", "x.db", "--campaign", "main", "--yes", close=[1]).returncode == 0
+
+
 def test_a_command_runs_where_standard_error_is_closed(held: Campaign) -> None:
     done = run("run", "--db", "x.db", "--format", "csv", "--", "true", "{arm}", close=[2])
     assert done.returncode == 0

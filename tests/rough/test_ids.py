@@ -1,6 +1,7 @@
 """Ids that nobody expects, from the file that they come in to the file that they go out to."""
 
 import csv
+import io
 import json
 import random
 from collections.abc import Iterator
@@ -57,7 +58,7 @@ def read(path: Path) -> list[str]:
     text = path.read_bytes().decode("utf-8")
     if path.suffix == ".jsonl":
         return [json.loads(line)["task"] for line in text.splitlines()]
-    return [row["task"] for row in csv.DictReader(text.splitlines(keepends=True))]
+    return [row["task"] for row in csv.DictReader(io.StringIO(text, newline=""))]
 
 
 def complaints(call: Any, folder: Path, arm: str, form: str) -> Iterator[str]:

@@ -66,7 +66,7 @@ def statuses(case: Case) -> set[int]:
     if case.stream == 0:
         return fine | {2}
     if case.stream == 1 and case.command.name not in SAYS_NOTHING:
-        return {"closed": fine | {2}, "full": {2}, "unread": {1}}.get(case.state, fine)
+        return {"closed": {2}, "full": {2}, "unread": {1}}.get(case.state, fine)
     return fine
 
 

@@ -14,6 +14,7 @@ import pytest
 import games
 import naive
 from cutline import LSA, UCBE, OptKG, Problem, RegretCurves, Uniform, simulate
+from cutline.errors import OutOfMemoryError
 from cutline.paper.setups import SETUPS as PAPER
 from cutline.policies import Policy, available
 from cutline.simulation import workers
@@ -239,3 +240,15 @@ def test_policies_are_played_side_by_side_so_that_a_share_of_the_pulls_is_that_s
     found = simulate(PROBLEM, ["LSA", "Opt-KG", "Uniform"], BUDGETS, runs=30, seed=5, executor=executor)
     assert executor.policies == ["LSA(1.35)", "Opt-KG(1,1)", "Uniform"] * 3
     assert found.errors[0].tolist() == usual.errors[usual.row("LSA(1.35)")].tolist()
+
+
+def test_runs_whose_results_do_not_fit_are_refused_before_they_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutline.memory.available_memory", lambda: 20e9)
+    with pytest.raises(
+        OutOfMemoryError, match=r"^2,000,000,000 runs of 1 policies on 2 arms at 1 budgets in 1 threads "
+    ):
+        simulate(Problem([0.2, 0.7], 0.5), "Uniform", 20, runs=2_000_000_000, executor=1)
+    with pytest.raises(
+        OutOfMemoryError, match=r" need about 24\.3 GB of memory, and 20\.0 GB are free; use fewer arms, r"
+    ):
+        simulate(Problem([0.2, 0.7], 0.5), "LSA", 10**9, runs=24_000_000, executor=1)

@@ -6,6 +6,7 @@ becomes one line and exit status 2.
 """
 
 import importlib
+import io
 import os
 import pkgutil
 import sys
@@ -54,8 +55,7 @@ def main() -> None:
     write_utf8()
     try:
         status = cutline.main(standalone_mode=False)
-        if sys.stdout is not None:  # as where it is closed
-            sys.stdout.flush()
+        sys.stdout.flush()
     except NoArgsIsHelpError as error:
         error.show()
         sys.exit(2)
@@ -74,8 +74,7 @@ def main() -> None:
         if isinstance(error.__cause__, EOFError):  # a fault: click takes it for Ctrl-D, though not at its own prompts
             raise error.__cause__ from None
         say("cutline: stopped")
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
         os._exit(130)  # at once: threads in the middle of a kernel are not waited for
     sys.exit(status if isinstance(status, int) else 0)
 
@@ -88,4 +87,5 @@ def _complain(text: str) -> NoReturn:
 
 def _drop_output() -> None:
     """Let what standard output still holds go nowhere, or Python complains of it once more at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cutline.cli._tables import as_json, number, table
+from cutline.errors import InvalidInputError
 from cutline.files import require_writable, whole_file
 from cutline.text import aligned, printable
 
@@ -18,6 +19,12 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 FAILED = 5
 """The exit status if there are arms of which --fail-on says that there must be none."""
+
+safe_csv_option = click.option(
+    "--safe-csv",
+    is_flag=True,
+    help="Put an apostrophe before texts that a spreadsheet would run as formulas; not to be imported again.",
+)
 
 _WORDS = ("below", "above", "undecided")
 
@@ -30,6 +37,7 @@ _OPTIONS = (
         show_default=True,
         help="How the decisions are written; ids: the ids alone, one a line.",
     ),
+    safe_csv_option,
     click.option("--only", type=click.Choice(_WORDS), help="Write only the arms that this is decided of."),
     click.option(
         "--fail-on",
@@ -49,6 +57,13 @@ class Output:
     only: str | None
     fail_on: tuple[str, ...]
     junit: str | None
+    safe_csv: bool
+
+
+def check_safe_csv(safe_csv: bool, form: str) -> None:
+    """Raise InvalidInputError for ``--safe-csv`` without CSV."""
+    if safe_csv and form != "csv":
+        raise InvalidInputError(f"--safe-csv goes with --format csv; with {form} every text stays as it is")
 
 
 def decision_options(command: Command) -> Command:
@@ -61,9 +76,10 @@ def decision_options(command: Command) -> Command:
 def output_of(options: dict[str, Any]) -> Output:
     """Take what ``decision_options`` were given out of the options of a command, and return it.
 
-    Raises InvalidInputError if the file for JUnit XML cannot be written.
+    Raises InvalidInputError if the file for JUnit XML cannot be written, and what ``check_safe_csv`` raises.
     """
-    output = Output(*(options.pop(name) for name in ("form", "only", "fail_on", "junit")))
+    output = Output(*(options.pop(name) for name in ("form", "only", "fail_on", "junit", "safe_csv")))
+    check_safe_csv(output.safe_csv, output.form)
     if output.junit is not None:
         require_writable(output.junit)
     return output
@@ -85,16 +101,17 @@ def show_decisions(
     if output.form == "markdown":
         click.echo(as_markdown(decisions, threshold, output.only), nl=False)
     else:
-        _print([item for item in decisions if output.only in (None, in_words(item))], output.form)
+        _print([item for item in decisions if output.only in (None, in_words(item))], output)
     return FAILED if any(in_words(item) in output.fail_on and item.arm not in skipped for item in decisions) else 0
 
 
-def _print(decisions: "Sequence[Decision]", form: str) -> None:
+def _print(decisions: "Sequence[Decision]", output: Output) -> None:
     from cutline.campaign.files.exporting import DECISION_COLUMNS, decision_rows, write_csv
     from cutline.campaign.files.verdicts import as_ids
 
+    form = output.form
     if form == "csv":
-        write_csv(decision_rows(decisions), DECISION_COLUMNS, sys.stdout)
+        write_csv(decision_rows(decisions), DECISION_COLUMNS, sys.stdout, output.safe_csv)
     elif form == "json":
         click.echo(as_json(list(decision_rows(decisions))), nl=False)
     elif form == "ids":

@@ -15,9 +15,10 @@ from cutline.cli._campaigns import (
 )
 from cutline.cli._decisions import decision_options, output_of, show_decisions
 from cutline.cli._groups import Group
-from cutline.cli._streams import say
+from cutline.cli._streams import require_output, say
 from cutline.cli._tables import as_json, counted, format_option, number, table
 from cutline.errors import InvalidInputError
+from cutline.text import quoted
 
 if TYPE_CHECKING:
     from cutline.campaign.results import Pulls
@@ -165,13 +166,12 @@ def ask(db: str, name: str | None, count: int, worker: str | None, lease: float,
     """
     from cutline.campaign.resume import open_one
 
-    if sys.stdout is None:
-        raise InvalidInputError("standard output is closed; nothing was asked for, since nobody would know of it")
+    require_output("nothing was asked for, since nobody would know of it")
     with open_one(db, name) as campaign:
         pulls = campaign.ask(count, worker=worker, lease=lease)
         try:
             _print_pulls(pulls, form)
-        except OSError:
+        except (OSError, InvalidInputError):
             for pull in pulls:
                 campaign.extend(pull, _AT_ONCE)  # nobody knows of them, so they go back
             raise
@@ -189,6 +189,12 @@ def _print_pulls(pulls: "Pulls", form: str) -> None:
         reason = None if pulls.reason is None else str(pulls.reason)
         click.echo(as_json({"pulls": rows, "reason": reason}), nl=False)
     else:
+        for pull in pulls:
+            if any(letter in pull.arm for letter in "\t\n\r"):
+                raise InvalidInputError(
+                    f"the id {quoted(pull.arm)} has a tab or a line end, so that its line could be misread; give "
+                    "--format json (nothing was asked for)"
+                )
         click.echo("".join(f"{pull.id}\t{pull.arm}\n" for pull in pulls), nl=False)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from cutline.cli._campaigns import db_option, name_option
-from cutline.errors import InvalidInputError
+from cutline.cli._decisions import check_safe_csv, safe_csv_option
 
 
 @click.command(name="export")
@@ -23,11 +23,7 @@ from cutline.errors import InvalidInputError
     type=click.Choice(["csv", "jsonl"]),
     help="How it is written; default: as the file's name ends, else csv.",
 )
-@click.option(
-    "--safe-csv",
-    is_flag=True,
-    help="Put an apostrophe before texts that a spreadsheet would run as formulas; not to be imported again.",
-)
+@safe_csv_option
 def command(what: str, db: str, name: str | None, out: Path | None, form: str | None, safe_csv: bool) -> None:
     """Write the results of a campaign, or its decisions.
 
@@ -52,8 +48,7 @@ def command(what: str, db: str, name: str | None, out: Path | None, form: str | 
     from cutline.files import whole_file
 
     form = form or ("jsonl" if out and out.suffix in (".jsonl", ".ndjson") else "csv")
-    if safe_csv and form != "csv":
-        raise InvalidInputError("--safe-csv goes with CSV; in JSON Lines every text stays as it is")
+    check_safe_csv(safe_csv, form)
     with open_one(db, name) as campaign, whole_file(out) if out else nullcontext(sys.stdout) as file:
         observations = what == "observations"
         rows = result_rows(campaign) if observations else decision_rows(campaign.decisions())

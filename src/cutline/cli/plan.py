@@ -16,7 +16,7 @@ from cutline.cli._options import (
     seed_option,
     threshold_option,
 )
-from cutline.cli._streams import say
+from cutline.cli._streams import require_output, say
 from cutline.cli._tables import as_json, format_option
 from cutline.errors import InvalidInputError
 
@@ -72,6 +72,7 @@ def command(
     from cutline.planning import plan
     from cutline.threshold import check_threshold
 
+    require_output()
     check_threshold(threshold)  # before a long file is read
     known = _guess(**guess)
     if plot:

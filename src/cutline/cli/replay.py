@@ -16,7 +16,7 @@ from cutline.cli._options import (
     seed_option,
     threshold_option,
 )
-from cutline.cli._streams import say
+from cutline.cli._streams import require_output, say
 from cutline.cli._tables import as_json, number, table
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from cutline.recorded.sources import open_source
     from cutline.threshold import check_threshold
 
+    require_output()
     check_threshold(threshold)  # before a long file is read
     check_within(within)
     chosen = [parse(policy) for policy in policies]

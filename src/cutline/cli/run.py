@@ -8,6 +8,7 @@ import click
 from cutline.cli._campaigns import settings, settings_options
 from cutline.cli._decisions import decision_options, output_of
 from cutline.cli._options import batch_size, numbers
+from cutline.cli._streams import require_output
 from cutline.errors import InvalidInputError
 
 
@@ -121,6 +122,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from cutline.campaign.running.runner import check_run
     from cutline.cli._running import conduct
 
+    require_output()
     output = output_of(options)
     check_run(jobs, lease)
     crashes, failures = crash_exits or [], fail_exits or []

@@ -20,6 +20,7 @@ from cutline.cli._options import (
     seed_option,
     threshold_option,
 )
+from cutline.cli._streams import require_output
 from cutline.cli._tables import as_json, number, table
 from cutline.errors import InvalidInputError
 
@@ -83,6 +84,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     """
     from cutline.simulation.simulate import simulate
 
+    require_output()
     problem = _problem(means, means_file, means_column, threshold)
     if plot:
         from cutline.plotting import require_drawable

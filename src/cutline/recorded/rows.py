@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from os import PathLike
 from pathlib import PurePath
@@ -35,6 +36,9 @@ _NOT_TEXT = {
     b"SQLite format 3": "an SQLite database",
 }
 """What a file is, by its first bytes."""
+
+_LONGEST = 2**25
+"""Characters that a line may have: a device such as /dev/zero has no line ends."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,9 @@ def _lines(stream: io.BufferedReader, name: str) -> Generator[str]:
         binary: Any = gzip.GzipFile(fileobj=stream) if zipped else stream
         text = io.TextIOWrapper(binary, encoding="utf-8", errors="surrogateescape", newline="")
         try:
-            for number, line in enumerate(text, 1):
+            for number, line in enumerate(iter(partial(text.readline, _LONGEST), ""), 1):
+                if len(line) == _LONGEST and not line.endswith(("\n", "\r")):
+                    raise InvalidInputError(f"{name}, line {number}: more than {_LONGEST:,} characters; is this text?")
                 if not line.isascii():
                     _check_encoding(line, f"{name}, line {number}")
                 if "\0" in line:

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ STREAMS = ("common", "independent")
 _RUNS_OF_LEARNING = 5
 _PULLS_PER_CHUNK = 30_000_000
 _BYTES_PER_ARM = 100
+_BYTES_PER_ERROR = 12
+"""The number of a run's errors, and its distance from the mean when their standard error is computed."""
+_BYTES_PER_CHUNK = 1000
 
 
 def simulate(  # noqa: PLR0913 - what is played, how often, and how its decisions are made
@@ -66,7 +70,8 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
     if streams not in STREAMS:
         raise InvalidInputError(f"streams is {streams!r}; it must be one of {', '.join(STREAMS)}")
     jobs = jobs_of(executor)
-    _require_memory(len(chosen), problem.arms, at.size, runs, jobs)
+    sizes = [_chunk_size(policy, at, runs) for policy in chosen]
+    _require_memory(len(chosen), problem.arms, at.size, runs, jobs, sum(ceil(runs / size) for size in sizes))
 
     errors = np.empty((len(chosen), at.size, runs), np.int32)
     pulls = np.zeros((len(chosen), at.size, problem.arms), np.int64)
@@ -95,10 +100,11 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
     )
 
 
-def _require_memory(policies: int, arms: int, looks: int, runs: int, jobs: int) -> None:
+def _require_memory(policies: int, arms: int, looks: int, runs: int, jobs: int, chunks: int) -> None:
     an_arm = _BYTES_PER_ARM * jobs + looks * (24 * jobs + 16 * policies)
-    what = f"{policies} policies on {arms} arms at {looks} budgets in {jobs} threads"
-    require_memory(arms * an_arm + 4 * policies * looks * runs, what)
+    what = f"{runs:,} runs of {policies} policies on {arms:,} arms at {looks} budgets in {jobs} threads"
+    for_runs = _BYTES_PER_ERROR * policies * looks * runs + _BYTES_PER_CHUNK * chunks
+    require_memory(arms * an_arm + for_runs, what)
 
 
 def _results(
@@ -113,11 +119,16 @@ def _results(
         yield whole[position], result
 
 
+def _chunk_size(policy: Policy, budgets: NDArray[np.int64], runs: int) -> int:
+    """Return how many runs a chunk has."""
+    return max(1, min(runs, _PULLS_PER_CHUNK // pulls_of_a_run(policy, budgets)))
+
+
 def _chunks(
     problem: Problem, policy: Policy, budgets: NDArray[np.int64], runs: int, seed: int, streams: str, decide: str
 ) -> Iterator[Chunk]:
     key = stream_key(seed, "" if streams == "common" else str(policy))
-    size = max(1, min(runs, _PULLS_PER_CHUNK // pulls_of_a_run(policy, budgets)))
+    size = _chunk_size(policy, budgets, runs)
     for first in range(0, runs, size):
         yield from _parts(Chunk(problem, policy, budgets, key, first, min(size, runs - first), decide))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import ArgumentError, DisconnectionError
-from sqlalchemy.pool import NullPool, Pool, QueuePool, StaticPool
+from sqlalchemy.pool import NullPool, Pool, StaticPool
 
 from cutline.campaign.database import address
 from cutline.campaign.database.sqlite_file import PATIENCE, SqliteFile, prepare, prepare_to_read
@@ -52,6 +52,10 @@ class Database:
     def __post_init__(self) -> None:
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self.has_one_connection = isinstance(self.engine.pool, StaticPool)
+        self._in_use: set[int] = set()  # records of the pool, which itself answers under a lock
+        if self.is_sqlite:
+            event.listen(self.engine, "checkout", lambda _, record, __: self._in_use.add(id(record)))
+            event.listen(self.engine, "checkin", lambda _, record: self._in_use.discard(id(record)))
         _open.add(self)
 
     def connect(self) -> Connection:
@@ -62,7 +66,7 @@ class Database:
 
     def explain(self, error: Exception) -> StoreError:
         """Return the error to raise for one of the driver: in one line, without passwords."""
-        cause = getattr(error, "orig", error)
+        cause = _silence(error) or getattr(error, "orig", error)
         lines = str(cause).strip().splitlines() or [type(cause).__name__]
         said = " ".join(lines) if lines[0].endswith(":") else lines[0]
         if self.is_sqlite and said == "database is locked":
@@ -71,23 +75,32 @@ class Database:
 
     def before_fork(self) -> None:
         """Close what is idle: SQLite takes connections that a child inherits for connections with locks."""
-        pool = self.engine.pool
-        if self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() == 0:
+        if self.is_sqlite and not self.has_one_connection and not self._in_use:
             self.engine.dispose()
 
     def after_fork_in_child(self) -> None:
-        """Forget the connections of the parent, or say why this process must not go on."""
-        pool = self.engine.pool
+        """Forget the connections of the parent, or say why this process must not go on.
+
+        No lock that was made before the fork is touched: another thread of the parent may have held it.
+        """
         if self.has_one_connection:
             self.refusal = "a campaign in memory stays in the process that made it; keep it in a file to share it"
-        elif self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() > 0:
+        elif self._in_use:
             self.refusal = (
                 "this process was forked while another thread used the database, which SQLite does not survive; "
                 "start it by spawn or forkserver"
             )
-        _inherited.append(pool)
+        _inherited.append(self.engine.pool)
+        self._in_use.clear()
         self.engine.dispose(close=False)
         self.turn = threading.RLock()
+
+
+def _silence(error: BaseException | None) -> BaseException | None:
+    """Return the silence of a server in whose wake an error came up, None if there is none."""
+    while error is not None and not isinstance(error, TimeoutError):
+        error = error.__context__
+    return error
 
 
 _open: "weakref.WeakSet[Database]" = weakref.WeakSet()
@@ -168,9 +181,16 @@ def _postgresql_engine(url: URL, label: str, text: str) -> Engine:
                 "CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0"
             )
 
+    event.listen(engine, "do_connect", _connect_with_patience)
     event.listen(engine, "connect", require_encoding)
     event.listen(engine, "checkout", _ping_after_a_pause)
     return engine
+
+
+def _connect_with_patience(_: object, __: object, arguments: Any, options: Any) -> Any:
+    from cutline.campaign.database import silence  # which needs psycopg
+
+    return silence.Connection.connect(*arguments, **options)
 
 
 def _ping_after_a_pause(connection: Any, record: Any, _: object) -> None:

@@ -24,6 +24,7 @@ from cutline.campaign.operations import learning
 from cutline.campaign.operations.known import Pair, Seen, in_flight, known_of
 from cutline.campaign.results import Observation
 from cutline.errors import InvalidInputError, NotFoundError
+from cutline.recorded.labels import is_number
 from cutline.text import quoted
 
 Where: TypeAlias = Callable[[int], str]
@@ -164,8 +165,21 @@ def _arm_numbers(
     for arm in dict.fromkeys(item.arm for item in observations):
         if arm not in numbers:
             counters.read(connection, campaign, "observed")
-            raise NotFoundError(f"{where(first[arm])}campaign {campaign.name!r} has no arm {quoted(arm)}")
+            alike = {campaign.digest(name): name for name in _spellings(arm)}
+            found = [alike[bytes(digest)] for digest, _ in _NAMED.rows(connection, alike)]
+            hint = f"; it has {quoted(found[0])}: are the ids written alike?" if found else ""
+            raise NotFoundError(f"{where(first[arm])}campaign {campaign.name!r} has no arm {quoted(arm)}{hint}")
     return numbers
+
+
+def _spellings(arm: str) -> set[str]:
+    """Return other ways in which somebody may have written an id: 1 for 1.0, without spaces around, in capitals."""
+    plain = arm.strip()
+    others = {plain, plain.lower(), plain.upper(), plain.capitalize()}
+    if is_number(plain):
+        number = float(plain)
+        others |= {repr(number), *([str(int(number))] if number.is_integer() else [])}
+    return others - {arm}
 
 
 def _pairs(campaign: Identity, observations: list[Observation], numbers: dict[str, int]) -> list[Pair | None]:
