@@ -10,10 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 import naive
-from cutline import InvalidInputError, Problem, simulate
+from cutline import LSA, InvalidInputError, Problem, simulate
 from cutline.policies import LearningPolicy, Tally, tally
 from cutline.simulation.chunks import Chunk
 from cutline.simulation.engines import play
+from cutline.simulation.stages import refits
 from cutline.testing import PolicyContract
 from learners import Shrunk
 
@@ -131,6 +132,11 @@ def test_runs_are_the_same_however_they_are_split() -> None:
     assert together.errors.tolist() == np.hstack([part.errors for part in parts]).tolist()
     assert together.pulls.tolist() == sum(part.pulls for part in parts).tolist()
     assert together.totals.tolist() == sum(part.totals for part in parts).tolist()
+
+
+def test_refits_are_counted_that_come_before_the_budget_is_spent() -> None:
+    assert [refits(Shrunk(), 7, budget) for budget in (7, 8, 14, 15, 70)] == [0, 1, 1, 2, 9]
+    assert refits(LSA(), 7, 70) == 0
 
 
 def test_simulate_plays_a_policy_that_learns_beside_one_that_does_not() -> None:
