@@ -40,6 +40,12 @@ def test_times_that_vary_hardly_change_the_size() -> None:
     assert learnt(0.4, 0.1, 200, 1, noise=0.3) == pytest.approx(cheapest(0.4, 0.1, 200, 1), rel=0.3)
 
 
+def test_the_first_batches_are_one_round_of_all_arms_or_part_of_it() -> None:
+    assert AutomaticSizes(60, 2).next(10**9, math.inf) == 30
+    assert AutomaticSizes(61, 2).next(10**9, math.inf) == 31
+    assert AutomaticSizes(5000, 2).next(10**9, math.inf) == FIRST
+
+
 def test_sizes_begin_small_and_grow_by_a_factor_of_eight_at_most() -> None:
     sizes = AutomaticSizes(1_000_000, 1)
     assert sizes.next(10**9, math.inf) == FIRST

@@ -24,8 +24,8 @@ BatchSize: TypeAlias = int | Literal["auto"]
 DELAY_COST = 0.5
 """The share of pulls, c, that it costs to have as many pulls in flight as there are arms."""
 
-FIRST = 32
-"""The size of the first batches: while no arm has a result, it costs nothing not to know of the others."""
+FIRST = 100
+"""The first batches have so many arms at most: while no arm has a result, there is nothing to know of the others."""
 
 GROWTH = 8
 """A batch is at most so many times as large as the largest before it."""
@@ -87,19 +87,25 @@ class AutomaticSizes:
     def next(self, left: int, seconds: float) -> int:
         """See Sizes."""
         if not self._count:
-            return min(FIRST, self._arms)
+            return min(FIRST, math.ceil(self._arms / self._jobs))
         start, each = self._costs()
         size = math.sqrt(start * self._arms / (DELAY_COST * each * self._jobs))
         size = min(size, max(left / (2 * self._jobs), start / each))
         size = min(size, max(seconds - start, 0.0) / each, GROWTH * self._largest, self._arms)
+        if self._spread() <= 0 and round(size) == self._largest:
+            size /= 2  # batches of one size do not tell what starting takes
         return max(1, round(size))
+
+    def _spread(self) -> float:
+        """Return the sum of squares by which the sizes so far differ from their mean."""
+        return self._squares - self._sizes**2 / self._count
 
     def _costs(self) -> tuple[float, float]:
         """Return the seconds to start a batch and those for each arm, by least squares over the batches so far.
 
         As long as all batches were of one size, half of the time is taken for the start.
         """
-        spread = self._squares - self._sizes**2 / self._count
+        spread = self._spread()
         mean = self._seconds / self._count
         least = mean / self._sizes * self._count / 1000  # an arm always takes some time
         if spread <= 0:
