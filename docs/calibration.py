@@ -11,7 +11,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import beta
 
+from cutline.beliefs.intervals import interval
 from cutline.beliefs.knowledge import Beta, Knowledge
 from cutline.recorded import bundled
 from cutline.recorded.observations import Counts
@@ -110,6 +112,37 @@ def summary(what: str, every: list[Cell]) -> None:
     )
 
 
+def hedged_width(rewards: Floats, delta: float = 0.05, steps: int = 2000) -> float:
+    """Return the width of the hedged betting interval of Waudby-Smith and Ramdas (JRSS B 86, 2024), as confseq has it."""
+    t = np.arange(1, rewards.size + 1)
+    means = (0.5 + rewards.cumsum()) / (t + 1)
+    variances = np.append(0.25, (0.25 + ((rewards - means) ** 2).cumsum()) / (t + 1))[:-1]
+    bets = np.sqrt(2 * np.log(2 / delta) / (variances * t * np.log(1 + t)))[:, None]
+    m = (np.arange(steps) + 0.5) / steps
+    up = np.log1p(np.minimum(bets, 0.5 / m) * (rewards[:, None] - m)).sum(axis=0)
+    down = np.log1p(-np.minimum(bets, 0.5 / (1 - m)) * (rewards[:, None] - m)).sum(axis=0)
+    inside = m[np.maximum(up, down) + np.log(0.5) < -np.log(delta)]
+    return float(inside.max() - inside.min()) + 1 / steps
+
+
+def widths() -> None:
+    """Print how wide intervals of confidence 0.95 are, on average over ten records each."""
+    print("| mean | standard deviation | rewards | Clopper-Pearson | betting | Cutline |\n|---|---|---|---|---|---|")
+    rng = np.random.default_rng(3)
+    for mean, spread in ((0.5, 0.5), (0.9, 0.3), (0.5, 0.2), (0.8, 0.1), (0.8, 0.05)):
+        for n in (10, 100, 1000):
+            rewards = scores(spread)(np.full(10, mean), n, rng)
+            total, square = rewards.sum(axis=1), (rewards**2).sum(axis=1)
+            if spread**2 >= 0.99 * mean * (1 - mean):
+                ends = beta.ppf([[0.025], [0.975]], [total, total + 1], [n - total + 1, n - total])
+                exact = f"{np.nan_to_num(ends[1], nan=1.0).mean() - np.nan_to_num(ends[0]).mean():.3f}"
+            else:
+                exact = "-"
+            low, high = interval(np.full(10, n), total, 0.95, np.minimum(square, total))
+            betting = np.mean([hedged_width(each) for each in rewards])
+            print(f"| {mean} | {spread} | {n:,} | {exact} | {betting:.3f} | {(high - low).mean():.3f} |")
+
+
 def main() -> None:
     header = "| arms | threshold | " + " | ".join(f"{pulls} pulls" for pulls in PULLS) + " |"
     rule = "|---|---|" + "---|" * len(PULLS)
@@ -154,6 +187,7 @@ def main() -> None:
         table(f"scores, deviation {spread:g}", cells)
         every += cells.values()
     summary("scores", every)
+    widths()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """What is known of the arms of a campaign beside their records: the prior of their means, and how rewards spread."""
 
-import json
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,13 +69,12 @@ class Knowledge:
         an_arm = pulls_between(errors / arms, target / arms, MEANS, prior.masses, threshold)
         return arms * an_arm * self.spread
 
-    def as_text(self) -> str:
-        """Write a learnt prior and the spread, for ``from_text``."""
+    def as_json(self) -> dict[str, Any]:
+        """Return a learnt prior and the spread as JSON has them, for ``from_json``."""
         assert isinstance(self.prior, Prior)
-        return json.dumps({"masses": self.prior.masses.tolist(), "spread": self.spread})
+        return {"masses": self.prior.masses.tolist(), "spread": self.spread}
 
     @classmethod
-    def from_text(cls, text: str) -> Self:
-        """Read what ``as_text`` wrote."""
-        read = json.loads(text)
+    def from_json(cls, read: dict[str, Any]) -> Self:
+        """Read what ``as_json`` returned."""
         return cls(Prior(np.array(read["masses"])), read["spread"])

@@ -4,15 +4,18 @@ Rewards are kept as whole billionths, and probabilities of error as whole 10^-12
 depend on the order in which they are added up, nor on the database, and a running sum never drifts.
 """
 
+import json
 import math
 import sys
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from cutline.campaign.checks import check_reward
 from cutline.campaign.settings import Settings
 from cutline.errors import InvalidInputError
+from cutline.policies import LearningPolicy, tally
+from cutline.policies.policy import Parameters
 from cutline.threshold import is_above
 
 if TYPE_CHECKING:
@@ -67,18 +70,39 @@ def square(units: int) -> int:
     return (units * units + UNIT // 2) // UNIT
 
 
+class Learnt(NamedTuple):
+    """What was learnt from the records of all arms.
+
+    ``knowledge``: the prior and the spread of rewards, as JSON has them, None if nothing was. ``policy``: what a
+    policy that learns has learnt, ``policy_from`` so many results.
+    """
+
+    knowledge: Any = None
+    policy: tuple[float, ...] | None = None
+    policy_from: int = 0
+
+    def as_text(self) -> str:
+        """Write it for ``from_text``."""
+        return json.dumps(self._asdict())
+
+    @classmethod
+    def from_text(cls, text: str) -> "Learnt":
+        """Read what ``as_text`` wrote."""
+        read = json.loads(text)
+        return cls(read["knowledge"], None if read["policy"] is None else tuple(read["policy"]), read["policy_from"])
+
+
 class Arithmetic:
     """Index, decision and probability of error of an arm's record; totals and squares are in billionths.
 
-    ``learnt``: what was learnt from all arms, as ``Knowledge`` writes it.
+    ``learnt``: what was learnt from all arms.
     """
 
-    def __init__(self, settings: Settings, learnt: str | None = None) -> None:
+    def __init__(self, settings: Settings, learnt: Learnt) -> None:
         policy = settings.policy
         self.threshold = settings.threshold
         self._policy = policy
         self._policy_index = policy.index
-        self._parameters = policy.parameters()
         self._first = policy.pulls_each_arm_first
         self._most = settings.max_pulls_per_arm or sys.maxsize
         self._prior, self._learnt = settings.prior or _FLAT, learnt
@@ -116,10 +140,18 @@ class Arithmetic:
         return min(value, sys.float_info.max) if value == value else sys.float_info.max
 
     @cached_property
+    def _parameters(self) -> Parameters:
+        if not isinstance(self._policy, LearningPolicy):
+            return self._policy.parameters()
+        learnt = self._policy.learn(tally(), self.threshold) if self._learnt.policy is None else self._learnt.policy
+        return (self._policy.table(learnt, self.threshold),)
+
+    @cached_property
     def _knowledge(self) -> "Knowledge":
         from cutline.beliefs.knowledge import Beta, Knowledge  # SciPy takes longer to load than an ask, without need
 
-        return Knowledge(Beta(*self._prior)) if self._learnt is None else Knowledge.from_text(self._learnt)
+        known = self._learnt.knowledge
+        return Knowledge(Beta(*self._prior)) if known is None else Knowledge.from_json(known)
 
     def decide(self, pulls: Whole, totals: Whole, squares: Whole) -> tuple[Truths, Floats]:
         """Return whether arms with such records are above, and the probabilities that this is wrong, shape (R,).

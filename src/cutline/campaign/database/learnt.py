@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, select
 
-from cutline.campaign.arithmetic import Arithmetic
+from cutline.campaign.arithmetic import Arithmetic, Learnt
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.prepared import Answer, Prepared
 from cutline.campaign.database.schema import campaigns, learnt
@@ -84,15 +84,15 @@ def arithmetic_of(connection: Connection, campaign: Identity, generation: int) -
     if generation not in kept:
         while len(kept) >= _KEPT:
             kept.pop(next(iter(kept)), None)
-        kept[generation] = Arithmetic(campaign.settings, _read_knowledge(connection, campaign, generation))
+        kept[generation] = Arithmetic(campaign.settings, read_learnt(connection, campaign, generation))
     return kept[generation]
 
 
-def _read_knowledge(connection: Connection, campaign: Identity, generation: int) -> str | None:
-    """Return what was learnt, as text; None for generation 0."""
+def read_learnt(connection: Connection, campaign: Identity, generation: int) -> Learnt:
+    """Return what a generation has learnt."""
     if generation == 0:
-        return None
+        return Learnt()
     rows = _KNOWLEDGE.rows(connection, campaign=campaign.id, generation=generation)
     if not rows:
         raise campaign.gone()
-    return str(rows[0][0])
+    return Learnt.from_text(rows[0][0])

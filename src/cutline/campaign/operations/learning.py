@@ -8,15 +8,16 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from cutline.campaign.arithmetic import UNIT
+from cutline.campaign.arithmetic import UNIT, Learnt
 from cutline.campaign.database import counters
 from cutline.campaign.database.arms_and_pulls import lock_range, write_arms
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
-from cutline.campaign.database.learnt import State, read_state
+from cutline.campaign.database.learnt import State, read_learnt, read_state
 from cutline.campaign.database.schema import arms, campaigns, learnt
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.pace import Pace
+from cutline.policies import LearningPolicy, tally
 
 _BATCH = 10_000
 """Arms that one transaction brings up to date."""
@@ -32,7 +33,17 @@ _RECORDS = select(arms.c.pulls, arms.c.total, arms.c.squares, func.count().label
 
 def first_time(campaign: Identity) -> int | None:
     """Return at how many results a new campaign learns for the first time, None for never."""
-    return None if campaign.settings.prior else max(campaign.arms, _FEWEST)
+    return _next_time(campaign, Learnt(), 0)
+
+
+def _next_time(campaign: Identity, known: Learnt, results: int) -> int | None:
+    """Return at how many results it is time to learn again, None for never."""
+    policy, times = campaign.settings.policy, []
+    if campaign.settings.prior is None:
+        times.append(results + max(_FEWEST, results // _GROWTH) if results else max(campaign.arms, _FEWEST))
+    if isinstance(policy, LearningPolicy):
+        times.append(max(policy.next_refit(campaign.arms, known.policy_from), results + 1))
+    return min(times, default=None)
 
 
 def keep_up(
@@ -62,20 +73,10 @@ def keep_up(
 
 def _learn(store: Store, campaign: Identity, clock: Clock, generation: int) -> bool:
     """Learn the next generation; return whether it is this one that counts."""
-    import numpy as np
-
-    from cutline.beliefs.knowledge import Knowledge
-
-    def read(connection: Connection) -> tuple[State, Any]:
-        among = arms.c.number.between(campaign.base, campaign.base + campaign.arms - 1)
-        rows = connection.execute(_RECORDS.where(among, arms.c.pulls > 0).order_by(*_RECORDS.selected_columns[:3]))
-        return read_state(connection, campaign), [tuple(row) for row in rows]
-
-    state, records = store.read(read)
-    if state.generation != generation or not records:
+    state, before, records = store.read(lambda connection: _read(connection, campaign))
+    if state.generation != generation:
         return False
-    pulls, totals, squares, arm_counts = np.array(records, dtype=np.int64).T
-    knowledge = Knowledge.learn(pulls, totals / UNIT, squares / UNIT, arm_counts).as_text()
+    new = _learn_from(campaign, records, before, state.results)
 
     def write(connection: Connection) -> bool:
         following = update(campaigns).where(
@@ -87,7 +88,7 @@ def _learn(store: Store, campaign: Identity, clock: Clock, generation: int) -> b
             following.values(
                 generation=generation + 1,
                 learnt_from=state.results,
-                learn_at=state.results + max(_FEWEST, state.results // _GROWTH),
+                learn_at=_next_time(campaign, new, state.results),
                 up_to_date=0,
             )
         )
@@ -98,12 +99,43 @@ def _learn(store: Store, campaign: Identity, clock: Clock, generation: int) -> b
             "generation": generation + 1,
             "time": clock.now(connection),
             "results": state.results,
-            "knowledge": knowledge,
+            "knowledge": new.as_text(),
         }
         connection.execute(insert(learnt).values(row))
         return True
 
     return store.write(write)
+
+
+def _read(connection: Connection, campaign: Identity) -> tuple[State, Learnt, list[Any]]:
+    """Return the state of a campaign, what it knows, and its records: pulls, total, squares, arms."""
+    among = arms.c.number.between(campaign.base, campaign.base + campaign.arms - 1)
+    rows = connection.execute(_RECORDS.where(among).order_by(*_RECORDS.selected_columns[:3]))
+    records = [tuple(row) for row in rows]
+    state = read_state(connection, campaign)
+    return state, read_learnt(connection, campaign, state.generation), records
+
+
+def _learn_from(campaign: Identity, records: list[Any], before: Learnt, results: int) -> Learnt:
+    """Return what there is to learn from records; what it is not time for stays as it was before."""
+    import numpy as np
+
+    settings = campaign.settings
+    pulls, totals, squares, counts = np.array(records, dtype=np.int64).T
+    new = before
+    if settings.prior is None:
+        from cutline.beliefs.knowledge import Knowledge
+
+        some = pulls > 0
+        known = Knowledge.learn(pulls[some], totals[some] / UNIT, squares[some] / UNIT, counts[some])
+        new = new._replace(knowledge=known.as_json())
+    if (
+        isinstance(settings.policy, LearningPolicy)
+        and settings.policy.next_refit(campaign.arms, before.policy_from) <= results
+    ):
+        shown = tally(np.repeat(pulls, counts), np.repeat(totals, counts) / UNIT)
+        new = new._replace(policy=settings.policy.learn(shown, settings.threshold), policy_from=results)
+    return new
 
 
 def _bring_some(connection: Connection, campaign: Identity) -> bool:
