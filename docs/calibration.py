@@ -113,7 +113,7 @@ def summary(what: str, every: list[Cell]) -> None:
 
 
 def hedged_width(rewards: Floats, delta: float = 0.05, steps: int = 2000) -> float:
-    """Return the width of the hedged betting interval of Waudby-Smith and Ramdas (JRSS B 86, 2024), as confseq has it."""
+    """Return the width of the hedged betting interval of Waudby-Smith and Ramdas, JRSS B 86, 2024, as in confseq."""
     t = np.arange(1, rewards.size + 1)
     means = (0.5 + rewards.cumsum()) / (t + 1)
     variances = np.append(0.25, (0.25 + ((rewards - means) ** 2).cumsum()) / (t + 1))[:-1]
