@@ -12,6 +12,7 @@ from campaign_contract.campaigns import CampaignTests, Create, arms, one
 from cutline.beliefs.knowledge import Knowledge
 from cutline.campaign import Campaign, Reason
 from cutline.campaign.operations import learning
+from cutline.policies import parse
 from ledger import rows
 
 LEARNT = "SELECT generation, results, knowledge FROM cutline_learnt WHERE campaign_id = :campaign ORDER BY generation"
@@ -98,6 +99,13 @@ class Learning(CampaignTests):
         assert campaign.ask().reason is Reason.BUDGET_SPENT
         assert rows(campaign, STATE) == [(2, 37, 57, 30)]
         assert rows(campaign, GENERATIONS) == [(2,)] * 30
+
+    def test_bayes_runs_a_campaign_and_what_it_has_learnt_is_written_down(self, create: Create) -> None:
+        campaign = create(24, policy="Bayes", threshold=0.7)
+        answer(campaign, 0.6, 10, 60)
+        learnt = [(results, json.loads(text)["policy_from"]) for _, results, text in rows(campaign, LEARNT)]
+        assert learnt == [(24, 24), (27, 27), (30, 30), (36, 36), (48, 48)]
+        assert campaign.settings.policy == parse("Bayes")
 
     def test_a_campaign_with_a_prior_of_its_own_learns_nothing(self, create: Create) -> None:
         campaign = create(5, prior=(2, 3))

@@ -4,7 +4,7 @@ from typing import Any
 
 from cutline.checks import check_positive, finite
 from cutline.errors import InvalidInputError
-from cutline.policies import LearningPolicy, Policy, check_usable_on_data, parse
+from cutline.policies import Policy, check_usable_on_data, parse
 from cutline.text import quoted
 
 DECIDE = ("likelier", "mean")
@@ -16,8 +16,6 @@ def check_policy(policy: Policy | str) -> Policy:
     chosen = parse(policy) if isinstance(policy, str) else policy
     if not isinstance(chosen, Policy):
         raise InvalidInputError(f"policy is {policy!r}; it must be a policy such as LSA() or its name")
-    if isinstance(chosen, LearningPolicy):
-        raise InvalidInputError(f"{chosen} learns, and campaigns do not do that yet; Lai is the next best")
     return check_usable_on_data(chosen)
 
 
