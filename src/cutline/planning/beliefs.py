@@ -79,6 +79,11 @@ class Beliefs:
         """K, the number of arms."""
         return self.a.size
 
+    @property
+    def all_alike(self) -> bool:
+        """Whether all means are drawn from one distribution."""
+        return bool(np.all(self.a == self.a[0]) and np.all(self.b == self.b[0]))
+
     def draw(self, threshold: float, *seed: int) -> Problem:
         """Return a Problem whose means are drawn from the beliefs; the same seed gives the same means."""
         generator = np.random.default_rng(seed)

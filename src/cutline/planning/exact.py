@@ -27,7 +27,8 @@ class UniformErrors:
     """The exact expected errors of Uniform on a guess, at any budget.
 
     With known means they are binomial probabilities. With beliefs these are integrated over each arm's Beta
-    distribution, by Gauss-Legendre on panels that shrink towards the threshold, 0 and 1.
+    distribution, by Gauss-Legendre on panels that shrink towards the threshold, 0 and 1. ``means`` are these known
+    means or the nodes of the panels, ``masses`` how many arms each stands for; (N,) both.
     """
 
     def __init__(self, guess: Guess, threshold: float) -> None:
@@ -35,15 +36,18 @@ class UniformErrors:
         self._threshold = threshold
         self._pairs: _Floats | None = None
         if isinstance(guess, Problem):
-            self._means, kinds, counts = np.unique(guess.means, return_inverse=True, return_counts=True)
-            self._widths = np.ones_like(self._means)
+            self.means, kinds, counts = np.unique(guess.means, return_inverse=True, return_counts=True)
+            self._widths = np.ones_like(self.means)
         else:
             pairs = np.stack([guess.a, guess.b], axis=1)
-            self._pairs, kinds, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
-            self._means, self._widths = _mesh(threshold, 0.5 / math.sqrt(float((guess.a + guess.b).max()) + 1.0))
+            if guess.all_alike:
+                self._pairs, kinds, counts = pairs[:1], np.zeros(guess.arms, np.int64), np.array([guess.arms])
+            else:
+                self._pairs, kinds, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+            self.means, self._widths = _mesh(threshold, 0.5 / math.sqrt(float((guess.a + guess.b).max()) + 1.0))
         self._kinds = kinds.ravel()
         self._counts = counts.astype(np.float64)
-        self._weights = self._sum_over_arms()
+        self.masses = self._sum_over_arms()
 
     def at(self, budget: int) -> float:
         """Return the expected errors at a budget of at least K pulls: exact after whole rounds, a line in between."""
@@ -61,7 +65,7 @@ class UniformErrors:
         last = smallest(lambda rounds: bool(self._of_rounds(np.array([rounds]))[0] <= target), 1, _MOST_ROUNDS)
         if last is None:
             return None
-        earlier = np.arange(max(1, last - _EVALUATIONS // self._means.size), last + 1)
+        earlier = np.arange(max(1, last - _EVALUATIONS // self.means.size), last + 1)
         rounds = int(earlier[np.argmax(self._of_rounds(earlier) <= target)])
         if rounds == 1:
             return self.arms
@@ -70,12 +74,12 @@ class UniformErrors:
         return (rounds - 1) * self.arms + (int(np.argmax(reached)) + 1 if reached.any() else self.arms)
 
     def _of_rounds(self, rounds: NDArray[np.int64]) -> _Floats:
-        errors: _Floats = error_probability(self._means, rounds[:, None], self._threshold) @ self._weights
+        errors: _Floats = error_probability(self.means, rounds[:, None], self._threshold) @ self.masses
         return errors
 
     def _changes(self, rounds: int) -> _Floats:
         """Return what one more pull after so many does to the expected errors of each arm, shape (K,)."""
-        before, after = error_probability(self._means, np.array([[rounds], [rounds + 1]]), self._threshold)
+        before, after = error_probability(self.means, np.array([[rounds], [rounds + 1]]), self._threshold)
         change: _Floats = after - before
         if self._pairs is not None:
             change = np.concatenate([self._density(part) @ change for part in self._parts()])
@@ -89,14 +93,14 @@ class UniformErrors:
         return total
 
     def _parts(self) -> list[slice]:
-        size = max(1, _DENSITIES // self._means.size)
+        size = max(1, _DENSITIES // self.means.size)
         return [slice(first, first + size) for first in range(0, self._counts.size, size)]
 
     def _density(self, part: slice) -> _Floats:
         """Return the Beta densities of some kinds of arms times the widths of the nodes, shape (kinds, nodes)."""
         assert self._pairs is not None
         a, b = self._pairs[part, :1], self._pairs[part, 1:]
-        log_density = special.xlogy(a - 1.0, self._means) + special.xlog1py(b - 1.0, -self._means)
+        log_density = special.xlogy(a - 1.0, self.means) + special.xlog1py(b - 1.0, -self.means)
         density: _Floats = np.exp(log_density - special.betaln(a, b)) * self._widths
         return density
 

@@ -13,7 +13,8 @@ from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 from cutline.planning.beliefs import Beliefs, Guess
 from cutline.planning.exact import UniformErrors, theorem_budgets
-from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Found, search
+from cutline.planning.expected import ExpectedCurve, TooDeepError, can_be_expected, curve_of, has_enough_arms
+from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Curve, Found, search
 from cutline.planning.simulator import Simulator
 from cutline.policies import Policy
 from cutline.problem import Problem
@@ -27,12 +28,17 @@ from cutline.threshold import check_threshold
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+GOOD = 0.005
+"""How far a budget that is computed may be from the true one, as a share of it: see docs/planning.md."""
+
+_SHOWN, _BEYOND = 100, 1.3  # budgets of a computed curve, and how far beyond the target it goes
+
 COLUMNS = ("what", "budget", "low", "high", "how")
 
 
 @dataclass(frozen=True)
 class Point:
-    """The expected errors at a budget: simulated, with a standard error, and exactly for Uniform."""
+    """The expected errors at a budget: simulated, with a standard error, or computed, which has none, and Uniform's."""
 
     budget: int
     expected_errors: float
@@ -45,11 +51,12 @@ class Plan(Rows):
     """What ``plan`` returns. Budgets are pulls in all; None stands for a budget that does not exist or was not found.
 
     ``budget``: the smallest at which ``policy`` makes at most ``target`` errors on average, and ``low`` to ``high``,
-    its interval with this ``confidence``. ``expected_errors``: at that budget, else at the largest one simulated, with
-    their ``standard_error``. ``games``: how many were simulated. ``uniform``: what Uniform needs, exactly.
+    its interval: with this ``confidence`` where ``games`` were simulated, 0.5 % to either side where it was computed
+    without a game. ``expected_errors``: at that budget, else at the largest one looked at, with their
+    ``standard_error``, 0 if computed. ``uniform``: what Uniform needs, exactly.
     ``upper_bound``: the budget from which on Theorem 1 promises the target to LSA. ``lower_bound``: below it Theorem 2
     denies the target to every policy on some choice of the arms' sides. ``remark``: what else there is to know, such as
-    why there is no budget. ``curve``: the expected errors at the budgets that were simulated.
+    why there is no budget. ``curve``: the expected errors at the budgets that were looked at.
     """
 
     policy: str
@@ -72,11 +79,12 @@ class Plan(Rows):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict a line of the table, with the keys of ``COLUMNS``."""
-        simulated = (
-            f"simulated, {self.games:,} games, {self.confidence:.0%} interval" if self.games else "not simulated"
-        )
+        if self.games:
+            how = f"simulated, {self.games:,} games, {self.confidence:.0%} interval"
+        else:
+            how = f"computed, good to {GOOD:.1%}" if self.curve else "not simulated"
         rows = [
-            (self.policy, self.budget, self.low, self.high, simulated),
+            (self.policy, self.budget, self.low, self.high, how),
             ("Uniform", self.uniform, None, None, "exact"),
         ]
         if self.upper_bound is not None:
@@ -129,9 +137,10 @@ def plan(
     ``errors``: the target, expected wrong decisions; or ``accuracy``, the share of right ones. One of the two.
     ``executor`` and ``progress`` as in ``simulate``. The same seed gives the same plan on any executor.
 
-    The budget is where a line through simulated errors meets the target. Its interval covers it with a probability of
-    0.95; games are added until half of it is 1.5 % of the budget, or the games have 10^9 pulls. Raises
-    InvalidInputError for what is out of range.
+    With many arms, and a policy that needs neither the budget nor the true means, the errors are computed
+    (``expected_curve``). Else games are simulated, and the budget is where a line through their errors meets the
+    target. Its interval covers it with a probability of 0.95; games are added until half of it is 1.5 % of the budget,
+    or the games have 10^9 pulls. Raises InvalidInputError for what is out of range.
     """
     limit = check_threshold(threshold)
     known: Guess = guess if isinstance(guess, Beliefs) else Problem(guess, limit)
@@ -141,8 +150,12 @@ def plan(
     jobs_of(executor)
     on_threshold = 0 if isinstance(known, Beliefs) else int(np.count_nonzero(known.gaps == 0.0))
     reachable = target >= on_threshold / 2
-    found = search(Simulator(known, limit, chosen, seed, executor, progress), target) if reachable else NOTHING
     exact = UniformErrors(known, limit)
+    found = NOTHING
+    if reachable:
+        found = _computed(known, exact, limit, chosen, target) or search(
+            Simulator(known, limit, chosen, seed, executor, progress), target
+        )
     promise, denial = theorem_budgets(known, limit, chosen, target)
     return Plan(
         policy=str(chosen),
@@ -166,6 +179,31 @@ def plan(
             for budget, mean, error in zip(*found.curve.columns(), strict=True)
         ),
     )
+
+
+def _computed(guess: Guess, uniform: UniformErrors, threshold: float, policy: Policy, target: float) -> Found | None:
+    """Return what is found without a game, or None where that is not good to 0.5 %."""
+    if not (can_be_expected(policy) and has_enough_arms(guess)):
+        return None
+    try:
+        curve = curve_of(guess, uniform, threshold, policy, target)
+    except TooDeepError:
+        return None
+    budget = curve.budget(target)
+    if budget is None:
+        return None
+    if budget <= guess.arms:
+        low = high = budget = guess.arms
+    else:
+        low, high = math.floor(budget * (1.0 - GOOD)), math.ceil(budget * (1.0 + GOOD))
+    return Found(budget, low, high, curve.at(budget), 0.0, 0, _thinned(curve, budget))
+
+
+def _thinned(curve: ExpectedCurve, budget: int) -> Curve:
+    """Return the curve at some whole budgets, up to somewhat beyond the one that was looked for."""
+    last = min(float(curve.budgets[-1]), _BEYOND * budget)
+    budgets = np.unique(np.round(np.geomspace(curve.budgets[0], last, _SHOWN)).astype(np.int64))
+    return Curve(budgets, np.interp(budgets, curve.budgets, curve.errors), np.zeros(budgets.size))
 
 
 def _target(arms: int, errors: float | None, accuracy: float | None) -> float:
