@@ -73,6 +73,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("pytest",): ("arms.txt",),
     ("import",): ("labels.csv", "--threshold", "0.5", "--budget", "9"),
     ("export",): ("observations",),
+    ("plan",): (),
     ("campaign", "create"): GIVEN,
     ("campaign", "abandon"): ("a-1-1",),
     ("campaign", "list"): (),

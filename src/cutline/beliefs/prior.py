@@ -38,6 +38,7 @@ MEANS: Floats = np.append(0.5 * (_EDGES[:-1] + _EDGES[1:]), [0.0, 1.0])
 _LONGEST_SHORT = 500  # pulls
 _PIECE = 1000  # records
 _NODES = 4  # in a cell
+_NEAR, _FINEST = 0.02, 10  # how near the threshold cells are cut into smaller ones, and how often these are halved
 _PLACES, _PARTS = np.polynomial.legendre.leggauss(_NODES)
 _ANGLES: Floats = (0.5 * np.pi / _CELLS * (np.arange(_CELLS)[:, None] + 0.5 * (1.0 + _PLACES))).ravel()
 _LN: Floats = 2.0 * np.log(np.sin(_ANGLES))
@@ -101,6 +102,16 @@ class Prior:
         below = each[:, :cut].sum(axis=1) + each[:, -2] + lower
         above = each[:, cut + 1 : -2].sum(axis=1) + each[:, -1] + upper
         return below / (below + above), above / (below + above)
+
+    def nodes(self, threshold: float) -> tuple[Floats, Floats]:
+        """Return means and masses that stand for the prior, close to each other near the threshold; (N,) each."""
+        near = threshold + np.outer([-1.0, 1.0], _NEAR * 0.5 ** np.arange(_FINEST)).ravel()
+        ends = np.union1d(_EDGES, np.append(near[(near > 0.0) & (near < 1.0)], threshold))
+        low, width = ends[:-1, None], np.diff(ends)[:, None]
+        cells = np.searchsorted(_EDGES, low[:, 0], side="right") - 1
+        means = low + 0.5 * width * (1.0 + _PLACES)
+        masses = (self.masses[cells] / _WIDTHS[cells])[:, None] * (0.5 * width * _PARTS)
+        return np.append(means.ravel(), [0.0, 1.0]), np.append(masses.ravel(), self.masses[-2:])
 
     def log_likelihood(self, pulls: ArrayLike, totals: ArrayLike) -> Floats:
         """Return ln of the probability of the rewards of each record in their order, shape (R,)."""

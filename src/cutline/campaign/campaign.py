@@ -200,6 +200,12 @@ class Campaign:
 
         return deciding.decisions(self._store, self._identity, nearest, confidence)
 
+    def records(self) -> list[tuple[int, float, int]]:
+        """Return the different records of arms: pulls, total reward, and how many arms have them."""
+        from cutline.campaign.operations import deciding
+
+        return deciding.records(self._store, self._identity)
+
     def results(self) -> Iterator[Result]:
         """Yield every reward that the campaign holds, in the order in which the pulls were asked for or observed."""
         from cutline.campaign.operations import deciding

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from cutline.cli._options import (
     jobs_option,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     help="Means are drawn from Beta(A, B); goes with --arms.",
 )
 @click.option("--arms", type=int, metavar="K", help="The number of arms; goes with --prior.")
+@click.option("--db", metavar="URL", help="The database of a campaign: how many more pulls does that one need?")
+@click.option("--campaign", metavar="NAME", help="The campaign; may be left out where there is only one.")
 @threshold_option
 @click.option(
     "--errors", type=float, metavar="E", help="The target: how many wrong decisions are to be expected at most."
@@ -61,14 +64,22 @@ def command(
 ) -> None:
     """Find the smallest budget with few enough wrong decisions.
 
-    Next to it stands what pulling every arm equally often (Uniform) needs, and what theory says.
+    Next to it stands what pulling every arm equally often (Uniform) needs, and what theory says. With --db: how many
+    more pulls a campaign needs, from what it knows now, until 50, 20 and 10 errors are expected, or --errors.
 
     \b
     Examples:
       cutline plan --prior 2,2 --arms 1000 --errors 50
       cutline plan --means 0.2,0.4,0.45,0.55,0.7 --accuracy 0.95
       cutline plan --pilot pilot.csv --threshold 0.8 --errors 3 --plot plan.svg
+      cutline plan --db labels.db
     """
+    db, campaign = guess.pop("db"), guess.pop("campaign")
+    if db is not None:
+        _of_campaign(db, campaign, errors, form)
+        return
+    if campaign is not None:
+        raise InvalidInputError("--campaign goes with --db")
     from cutline.planning import plan
     from cutline.threshold import check_threshold
 
@@ -85,6 +96,23 @@ def command(
         say("no figure: nothing was simulated")
     elif plot:
         found.plot(plot)
+
+
+@click.pass_context
+def _of_campaign(ctx: click.Context, db: str, name: str | None, errors: float | None, form: str) -> None:
+    """Print how many more pulls a campaign needs; refuse options that go with a guess."""
+    for key in ctx.params.keys() - {"db", "campaign", "errors", "form", "jobs", "seed"}:
+        if ctx.get_parameter_source(key) is not ParameterSource.DEFAULT:
+            raise InvalidInputError(f"--{key.replace('_', '-')} does not go with --db, where the campaign says it")
+    from cutline.campaign.resume import open_one
+    from cutline.checks import check_positive
+    from cutline.planning.remaining import TARGETS, remaining
+
+    targets = TARGETS if errors is None else (check_positive("errors", errors),)
+    with open_one(db, name) as campaign:
+        settings, records = campaign.settings, campaign.records()
+    found = remaining(records, settings.threshold, settings.policy, targets)
+    click.echo(as_json(asdict(found)) if form == "json" else f"{found}\n", nl=False)
 
 
 def _guess(

@@ -37,7 +37,7 @@ _FINE = 1.04  # in expected pulls: levels are put between two that are further a
 _BETWEEN = 4
 _SHORT = 32  # pulls
 _ROUNDS = 3
-_ENOUGH_ALIKE, _ENOUGH = 100, 3000  # arms; see docs/planning.md and benchmarks/planning.py
+_ENOUGH = 100  # arms; see docs/planning.md and benchmarks/planning.py
 _MANY = 5000  # arms
 _COARSE = 0.4  # of the spread of an arm's pulls: how many stand at one place of the transforms for few arms
 _MOST_PLACES = 2**14
@@ -48,7 +48,11 @@ _SHARES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)  # Gauss's tw
 
 
 class TooDeepError(Exception):
-    """Arms take more pulls than can be looked at before the errors are as few as wanted."""
+    """Arms take more pulls than can be looked at before the errors are so few; ``sums`` go as far as they can."""
+
+    def __init__(self, sums: Sums) -> None:
+        super().__init__()
+        self.sums = sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +92,10 @@ def expected_curve(
 ) -> ExpectedCurve:
     """Return the expected errors of a policy over the budget, down to where they are ``errors``, without any game.
 
-    ``guess``: the means, or ``Beliefs``, as for ``plan``. For many arms the curve is exact; ``docs/planning.md`` says
-    how many are needed. Raises InvalidInputError for what is out of range, for a policy that must be told the budget or
-    the true means, and where an arm would need more than 16,384 pulls.
+    ``guess``: the means, or ``Beliefs``, as for ``plan``. For many arms the curve is exact. That the pulls of few vary
+    in sum is counted where all means are drawn from one prior; else the curve has corners where theirs is smooth.
+    Raises InvalidInputError for what is out of range, for a policy that must be told the budget or the true means, and
+    where an arm would need more than 16,384 pulls.
     """
     limit = check_threshold(threshold)
     known: Guess = guess if isinstance(guess, Beliefs) else Problem(guess, limit)
@@ -111,9 +116,9 @@ def can_be_expected(policy: Policy) -> bool:
     return policy.anytime and not policy.needs_truth and not isinstance(policy, LearningPolicy)
 
 
-def has_enough_arms(guess: Guess) -> bool:
-    """Say whether a guess has so many arms that the curve is good to 0.5 %."""
-    return guess.arms >= (_ENOUGH_ALIKE if _alike(guess) else _ENOUGH)
+def is_good(guess: Guess) -> bool:
+    """Say whether the curve of a guess is good to 0.5 %: enough arms, whose means are all drawn from one prior."""
+    return _alike(guess) and guess.arms >= _ENOUGH
 
 
 def _alike(guess: Guess) -> bool:
@@ -177,13 +182,13 @@ def passed_until(
             if finer.size == end:
                 return levels[:end], Sums(*(part[..., :end] for part in sums)), depth
             levels = finer
-    raise TooDeepError
+    raise TooDeepError(Sums(*(part[..., good] for part in sums)))
 
 
 def _first_levels(policy: Policy, threshold: float, parameters: Parameters, first: int, depth: int) -> _Floats:
     """Return the levels at which arms on the threshold come to have more and more pulls."""
     forced = int(policy.pulls_each_arm_first)
-    found = [-math.inf] if first < forced else []
+    found = [-math.inf]  # where nothing but the first pull of each arm has been made
     n = float(max(first, forced))
     while n <= depth:
         pulls = float(round(n))

@@ -31,21 +31,25 @@ _FIRST_ROOM = 1 << 9
 
 
 class Nodes(NamedTuple):
-    """Where the means lie: ``masses`` arms at the means that these logarithms and odds belong to; (N,) each."""
+    """Where the means lie: ``masses`` arms at the means that these logarithms and odds belong to; (N,) each.
+
+    ``likelier``: an arm is called what is likelier by its record and these masses, not what its mean reward says.
+    """
 
     log_mean: _Floats
     log_rest: _Floats
     odds: _Floats
     masses: _Floats
     above: NDArray[np.bool_]
+    likelier: bool
 
     @classmethod
-    def of(cls, means: _Floats, masses: _Floats, threshold: float) -> "Nodes":
+    def of(cls, means: _Floats, masses: _Floats, threshold: float, likelier: bool = False) -> "Nodes":
         """Return the nodes of so many arms at these means; those that hardly any arm has are left out."""
         kept = masses > 1e-13 * masses.sum()
         inside = np.clip(means[kept], 1e-300, 1.0 - 2.0**-53)
         rest = 1.0 - inside
-        return cls(np.log(inside), np.log(rest), inside / rest, masses[kept], means[kept] >= threshold)
+        return cls(np.log(inside), np.log(rest), inside / rest, masses[kept], means[kept] >= threshold, likelier)
 
 
 class Sources(NamedTuple):
@@ -114,6 +118,9 @@ def _weigh(n: int, least: int, largest: int, nodes: Nodes, all_arms: _Floats, wr
             all_arms[s - least] += x
             if above != (s >= first_above):
                 wrong[s - least] += x
+    if nodes.likelier:
+        for place in range(largest - least + 1):
+            wrong[place] = min(wrong[place], all_arms[place] - wrong[place])
 
 
 @made_once

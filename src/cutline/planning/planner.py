@@ -13,7 +13,7 @@ from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 from cutline.planning.beliefs import Beliefs, Guess
 from cutline.planning.exact import UniformErrors, theorem_budgets
-from cutline.planning.expected import ExpectedCurve, TooDeepError, can_be_expected, curve_of, has_enough_arms
+from cutline.planning.expected import ExpectedCurve, TooDeepError, can_be_expected, curve_of, is_good
 from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Curve, Found, search
 from cutline.planning.simulator import Simulator
 from cutline.policies import Policy
@@ -137,7 +137,7 @@ def plan(
     ``errors``: the target, expected wrong decisions; or ``accuracy``, the share of right ones. One of the two.
     ``executor`` and ``progress`` as in ``simulate``. The same seed gives the same plan on any executor.
 
-    With many arms, and a policy that needs neither the budget nor the true means, the errors are computed
+    With a prior of 100 arms or more, and a policy that needs neither budget nor true means, the errors are computed
     (``expected_curve``). Else games are simulated, and the budget is where a line through their errors meets the
     target. Its interval covers it with a probability of 0.95; games are added until half of it is 1.5 % of the budget,
     or the games have 10^9 pulls. Raises InvalidInputError for what is out of range.
@@ -183,7 +183,7 @@ def plan(
 
 def _computed(guess: Guess, uniform: UniformErrors, threshold: float, policy: Policy, target: float) -> Found | None:
     """Return what is found without a game, or None where that is not good to 0.5 %."""
-    if not (can_be_expected(policy) and has_enough_arms(guess)):
+    if not (can_be_expected(policy) and is_good(guess)):
         return None
     try:
         curve = curve_of(guess, uniform, threshold, policy, target)

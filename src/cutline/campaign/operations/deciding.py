@@ -49,6 +49,20 @@ _RESULTS = (
 )
 
 
+_RECORDS = select(arms.c.pulls, arms.c.total, func.count()).group_by(arms.c.pulls, arms.c.total)
+
+
+def records(store: Store, campaign: Identity) -> list[tuple[int, float, int]]:
+    """Return the different records; see Campaign.records."""
+    among = _RECORDS.where(arms.c.number.between(campaign.base, campaign.base + campaign.arms - 1))
+
+    def read(connection: Connection) -> list[tuple[int, float, int]]:
+        counters.read(connection, campaign, "observed")  # raises if the campaign is gone
+        return [(pulls, total / UNIT, count) for pulls, total, count in connection.execute(among)]
+
+    return store.read(read)
+
+
 def decisions(store: Store, campaign: Identity, nearest: int | None, confidence: float) -> list[Decision]:
     """Return the decisions; see Campaign.decisions."""
     from cutline.beliefs.intervals import interval  # loads scipy, which results and status do not need

@@ -1,0 +1,107 @@
+"""How many more pulls a campaign needs: from the records that its arms have now."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaln, xlog1py, xlogy
+
+from cutline.beliefs.prior import Prior
+from cutline.errors import InvalidInputError
+from cutline.planning.expected import TooDeepError, can_be_expected, passed_until
+from cutline.planning.passage import Nodes, Sources, Sums
+from cutline.policies import Policy
+from cutline.text import aligned
+
+_Floats = NDArray[np.float64]
+
+TARGETS = 50.0, 20.0, 10.0
+"""Expected errors that people ask about."""
+
+_PIECE = 2000  # records
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """What ``remaining`` returns: ``expected_errors`` now, and ``pulls``, more of them, until there are ``targets``.
+
+    None of the pulls stands for a target that arms come to with more than 16,384 pulls each only, if at all.
+    """
+
+    policy: str
+    arms: int
+    threshold: float
+    expected_errors: float
+    targets: tuple[float, ...]
+    pulls: tuple[int | None, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a dict for each target, with the keys errors and more_pulls."""
+        return [{"errors": e, "more_pulls": p} for e, p in zip(self.targets, self.pulls, strict=True)]
+
+    def __str__(self) -> str:
+        arms = "1 arm" if self.arms == 1 else f"{self.arms:,} arms"
+        lines = [f"{arms}, threshold {self.threshold:g}, {self.policy}: {self.expected_errors:.4g} expected errors now"]
+        table = [["expected errors", "more pulls"]]
+        table += [[f"{e:g}", "-" if p is None else f"{p:,}"] for e, p in zip(self.targets, self.pulls, strict=True)]
+        return "\n".join([*lines, "", *aligned(table, left=0)])
+
+
+def remaining(records: ArrayLike, threshold: float, policy: Policy, targets: Sequence[float] = TARGETS) -> Remaining:
+    """Return about how many more pulls it takes until so few errors are expected, by the policy and without games.
+
+    ``records`` (R, 3): pulls, total reward, and how many arms have this record. The prior of the means is learnt from
+    them; an arm is called what is likelier. Totals count as the nearest whole number. Raises InvalidInputError for a
+    policy that learns or must be told more, and where no arm has a result.
+    """
+    if not can_be_expected(policy):
+        raise InvalidInputError(f"{policy} has no fixed table of indices, so what is left cannot be computed")
+    given = np.asarray(records, np.float64).reshape(-1, 3)
+    if not np.any(given[:, 0] > 0):
+        raise InvalidInputError("no arm has a result yet; plan with --prior")
+    whole, places = np.unique(np.round(given[:, :2]).astype(np.int64), axis=0, return_inverse=True)
+    arms = np.bincount(places.ravel(), weights=given[:, 2])
+    pulls, totals = np.ascontiguousarray(whole.T)
+    told = pulls > 0
+    prior = Prior.learn(pulls[told], totals[told], arms[told])
+    means, masses = prior.nodes(threshold)
+    nodes = Nodes.of(means, masses, threshold, likelier=True)
+    sources = Sources(pulls, totals, arms / _likelihoods(pulls, totals, means, masses))
+    try:
+        _, sums, _ = passed_until(policy, threshold, sources, nodes, min(targets))
+    except TooDeepError as error:
+        sums = error.sums
+    return Remaining(
+        policy=str(policy),
+        arms=round(float(arms.sum())),
+        threshold=threshold,
+        expected_errors=float(arms @ np.minimum(*prior.sides(pulls, totals, threshold))),
+        targets=tuple(targets),
+        pulls=tuple(_pulls_until(sums, target) for target in targets),
+    )
+
+
+def _pulls_until(sums: Sums, target: float) -> int | None:
+    """Return the pulls at which a line through the errors at the levels first comes to the target."""
+    reached = sums.errors <= target
+    if not reached.any():
+        return None
+    place = int(np.argmax(reached))
+    if place == 0:
+        return 0
+    before, after = (float(value) for value in sums.errors[place - 1 : place + 1])
+    low, high = (float(value) for value in sums.pulls[place - 1 : place + 1])
+    return math.ceil(low + (high - low) * (before - target) / (before - after))
+
+
+def _likelihoods(pulls: NDArray[np.int64], totals: NDArray[np.int64], means: _Floats, masses: _Floats) -> _Floats:
+    """Return the integral of the density of Beta(total + 1, pulls - total + 1) over the means, for each record."""
+    found = np.empty(pulls.size)
+    for start in range(0, pulls.size, _PIECE):
+        n, s = (part[start : start + _PIECE, None].astype(np.float64) for part in (pulls, totals))
+        density = np.exp(xlogy(s, means) + xlog1py(n - s, -means) - betaln(s + 1.0, n - s + 1.0))
+        found[start : start + _PIECE] = (density * masses).sum(axis=1)
+    return found

@@ -1,0 +1,64 @@
+"""How many more pulls a campaign needs: against games that go on from its records, and what it refuses."""
+
+import heapq
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from cutline import LSA, parse
+from cutline.beliefs.prior import Prior
+from cutline.errors import InvalidInputError
+from cutline.planning.remaining import remaining
+
+
+def test_games_that_go_on_have_about_the_errors_that_are_aimed_at() -> None:
+    rng = np.random.default_rng(5)
+    means = rng.beta(2, 2, 2000)
+    pulls, totals = np.full(2000, 12), rng.binomial(12, means)
+    records = [(n, s, arms) for (n, s), arms in Counter(zip(pulls.tolist(), totals.tolist(), strict=True)).items()]
+    found = remaining(records, 0.5, LSA(), (150.0,))
+    n, s = pulls.tolist(), totals.tolist()
+    queue = [(LSA.index(12.0, float(total), 0.5, 1.35), arm) for arm, total in enumerate(s)]
+    heapq.heapify(queue)
+    assert found.pulls[0] is not None
+    for chance in rng.random(found.pulls[0]):
+        arm = queue[0][1]
+        n[arm] += 1
+        s[arm] += chance < means[arm]
+        heapq.heapreplace(queue, (LSA.index(float(n[arm]), float(s[arm]), 0.5, 1.35), arm))
+    wrong = np.sum((np.array(s) / np.array(n) >= 0.5) != (means >= 0.5))
+    assert abs(wrong - 150) < 4 * np.sqrt(150)
+
+
+def test_the_errors_now_are_those_of_the_prior_that_is_learnt() -> None:
+    records = np.array([[3, 1, 40], [3, 3, 30], [8, 4, 10], [0, 0, 5], [20, 1, 60]])
+    pulls, totals, arms = records.T
+    prior = Prior.learn(*records[records[:, 0] > 0].T)
+    below, above = prior.sides(pulls, totals, 0.4)
+    found = remaining(records, 0.4, LSA(), (5.0, 1000.0))
+    assert found.expected_errors == pytest.approx(float(arms @ np.minimum(below, above)), rel=1e-3)
+    assert found.arms == 145
+    assert found.pulls[1] == 0
+    assert found.rows()[1] == {"errors": 1000.0, "more_pulls": 0}
+    assert str(found).splitlines()[2].split() == ["expected", "errors", "more", "pulls"]
+
+
+def test_nodes_that_stand_for_a_prior_have_its_mass_and_its_mean() -> None:
+    means, masses = Prior.beta(2, 5).nodes(0.3)
+    assert masses.sum() == pytest.approx(1.0)
+    assert masses @ means == pytest.approx(2 / 7, abs=1e-4)
+    assert masses[means < 0.3].sum() == pytest.approx(0.5798, abs=1e-3)  # I_0.3(2, 5)
+
+
+def test_a_target_that_is_out_of_reach_has_no_number() -> None:
+    found = remaining([(10, 5, 100)], 0.5, LSA(), (1e-6,))
+    assert found.pulls == (None,)
+    assert str(found).splitlines()[-1].split() == ["1e-06", "-"]
+
+
+def test_what_cannot_be_computed_is_refused_with_the_reason() -> None:
+    with pytest.raises(InvalidInputError, match="no arm has a result yet"):
+        remaining([(0, 0, 7)], 0.5, LSA())
+    with pytest.raises(InvalidInputError, match=r"UCBE\(0\) has no fixed table"):
+        remaining([(5, 2, 7)], 0.5, parse("UCBE"))
