@@ -39,8 +39,9 @@ def from_python(function: Callable[..., Any], kept: bool = True) -> Callable[...
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine: what plays a chunk, and the functions of its module that compile its kernels.
+    """An engine: what plays a chunk, and the functions of its module that compile its kernels for a policy.
 
+    The engine by rank has no such functions: its kernels know no policy, only tables, and are compiled once.
     ``needs_ceiling``: it plays no policy without one. ``quick``: thousands of runs are no trouble.
     """
 

@@ -17,6 +17,7 @@ from cutline.simulation import rewards
 from games import ENGINES, TWINS, Engine, Instance, Twin, instances, play, sequence
 
 engines = pytest.mark.parametrize("engine", ENGINES, ids=str)
+remade_engines = pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine.makers], ids=str)
 quick_engines = pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine.quick], ids=str)
 twins = pytest.mark.parametrize("twin", TWINS, ids=str)
 
@@ -122,7 +123,7 @@ def clean_budgets(twin: Twin, instance: Instance, budget: int, reward: naive.Rew
     return clean
 
 
-@engines
+@remade_engines
 def test_a_permutation_of_the_arms_and_their_rewards_permutes_the_result(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
