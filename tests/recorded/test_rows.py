@@ -268,11 +268,13 @@ def test_a_file_that_is_no_text_is_called_what_it_is(tmp_path: Path, begin: byte
     assert error_of(write(tmp_path, "x.csv", begin + b"\x00\xff\n")) == message
 
 
-@pytest.mark.parametrize("name", ["x.json", "x.jsonl", "x"])
-@pytest.mark.parametrize("content", ['[{"task": "a", "label": 1}]', '\n[\n  {"task": "a", "label": 1}\n]\n'])
-def test_a_json_array_is_called_one(tmp_path: Path, name: str, content: Any) -> None:
-    message = "FILE is a JSON array; it must be JSON Lines, one object a line (jq -c '.[]')"
-    assert error_of(write(tmp_path, name, content)) == message
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl", "x", "x.json.gz"])
+@pytest.mark.parametrize(
+    ("content", "line"), [('[{"task": "a", "label": 1}]', 1), ('\n[\n  {"task": "a",\n "label": 1}\n]\n', 3)]
+)
+def test_the_objects_of_a_json_array_are_rows(tmp_path: Path, name: str, content: str, line: int) -> None:
+    path = write(tmp_path, name, gzip.compress(content.encode()) if name.endswith("gz") else content)
+    assert read(path, (TASK, LABEL)) == [(line, ("a", "1"))]
 
 
 def test_a_csv_file_may_begin_with_a_bracket(tmp_path: Path) -> None:

@@ -127,11 +127,23 @@ def label_options(command: Command) -> Command:
 
 def label_reading(options: dict[str, Any]) -> dict[str, Any]:
     """Take what ``label_options`` were given out of the options of a command, and return it."""
-    names = ("task_col", "worker_col", "label_col", "positive", "negative", "skip")
+    names = ("format", "where", "task_col", "worker_col", "label_col", "positive", "negative", "skip")
     return {name: options.pop(name) for name in names}
 
 
 _LABELS = (
+    click.option(
+        "--from",
+        "format",
+        metavar="NAME",
+        help="The format of the file, such as label-studio, junit or table; default: what its beginning shows.",
+    ),
+    click.option(
+        "--where",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+        help="Only rows of a flat file with this value count; repeat it for more columns, or more values of one.",
+    ),
     click.option("--task-col", metavar="NAME", help="Column of the task; default: task, arm, question, taskId, ..."),
     click.option(
         "--worker-col", metavar="NAME", help="Column of the worker; default: worker, annotator, performer, ..."

@@ -11,7 +11,7 @@ from cutline.cli._tables import counted
 
 
 @click.command(name="import")
-@click.argument("file")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @db_option
 @name_option
 @label_options
@@ -28,7 +28,7 @@ from cutline.cli._tables import counted
 @settings_options
 @done_option
 def command(
-    file: str,
+    files: tuple[str, ...],
     db: str,
     name: str | None,
     source: str | None,
@@ -40,8 +40,10 @@ def command(
 
     Each counts once, and none costs budget.
 
-    FILE has the columns task, worker and label, and maybe key, or task, yes and n (CSV, TSV or JSON Lines, gzipped or
-    not, - for standard input). All of it is imported or nothing. A campaign that is not there yet is made, with the
+    FILE has the columns task, worker and label, and maybe key, or task, yes and n (CSV, TSV, JSON Lines or a JSON
+    array, gzipped or not, - for standard input), or is what a tool writes: Label Studio, MTurk, pytest, Inspect and
+    others, see docs/formats.md. All of it is imported or nothing, of several files, too. A campaign that is not there
+    yet is made, with the
     tasks as arms, from --threshold and --budget.
 
     A row that is there already is no news: it is known by its key; else by its task and worker, also if the worker was
@@ -52,11 +54,12 @@ def command(
     Examples:
       cutline import labels.csv --db labels.db --threshold 0.5 --budget 4000
       cutline import more.jsonl.gz --db labels.db --label-col answer --positive yes
+      cutline import reports/*.xml --db tests.db --threshold 0.95 --budget 4000
     """
     from cutline.campaign.files.importing import import_file
 
     reading: Any = {"remark": say, **label_reading(options)}
-    done = import_file(db, name, file, reading=reading, source=source, replace=replace, settings=settings(options))
+    done = import_file(db, name, files, reading=reading, source=source, replace=replace, settings=settings(options))
     known = done.rows - done.new
     found = counted(done.new, "new result") if done.new else "nothing new"
     there = "" if known == 0 else f"; {known:,} {'was' if known == 1 else 'were'} there already"

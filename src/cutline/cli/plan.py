@@ -9,6 +9,8 @@ from click.core import ParameterSource
 
 from cutline.cli._options import (
     jobs_option,
+    label_options,
+    label_reading,
     means_column_option,
     means_file_option,
     means_option,
@@ -31,7 +33,12 @@ if TYPE_CHECKING:
 @means_option("Guessed mean rewards, taken as true.")
 @means_file_option
 @means_column_option
-@click.option("--pilot", metavar="FILE", help="Results of a first round: columns pulls and total, a line an arm.")
+@click.option(
+    "--pilot",
+    metavar="FILE",
+    help="Results of a first round: columns pulls and total, a line an arm; or labels, as replay takes them.",
+)
+@label_options
 @click.option(
     "--prior",
     callback=numbers(float, "a number", "2,2"),
@@ -122,6 +129,7 @@ def _guess(
     pilot: str | None,
     prior: list[float] | None,
     arms: int | None,
+    **options: Any,
 ) -> "Beliefs | Sequence[float]":
     from cutline.planning import Beliefs
     from cutline.recorded.readers import read_means, read_pilot
@@ -130,12 +138,15 @@ def _guess(
         raise InvalidInputError("give the guess once: --means 0.2,0.4, --means-file FILE, --pilot FILE or --prior A,B")
     if means_column is not None and means_file is None:
         raise InvalidInputError("--means-column goes with --means-file")
+    reading: Any = label_reading(options)
+    if pilot is None and any(reading.values()):
+        raise InvalidInputError("--from, --where and what says how labels are written go with --pilot")
     if (prior is None) != (arms is None):
         raise InvalidInputError("--prior and --arms go together, as in --prior 2,2 --arms 1000")
     if means_file is not None:
         return list(read_means(means_file, column=means_column))
     if pilot is not None:
-        results = read_pilot(pilot)
+        results = read_pilot(pilot, remark=say, **reading)
         return Beliefs.after(results.pulls, results.totals, results.places)
     if prior is not None and arms is not None:
         if len(prior) != 2:

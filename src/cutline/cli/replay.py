@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="replay")
-@click.argument("labels")
+@click.argument("labels", nargs=-1, required=True, metavar="LABELS...")
 @click.option("--gold", metavar="FILE", help="True answers: columns task and label (or truth, or gold).")
 @label_options
 @threshold_option
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @rows_format_option
 @plot_option
 def command(  # noqa: PLR0913 - one parameter an option
-    labels: str,
+    labels: tuple[str, ...],
     gold: str | None,
     threshold: float,
     policies: tuple[str, ...],
@@ -70,8 +70,9 @@ def command(  # noqa: PLR0913 - one parameter an option
 
     Each draws them in a random order, and what counts is how many tasks are on the wrong side after so many labels.
 
-    LABELS is a file with the columns task, worker and label, or task, yes and n (CSV, TSV or JSON Lines, gzipped or
-    not, - for standard input), or the name of a set that ships: bluebirds.
+    LABELS is a file with the columns task, worker and label, or task, yes and n (CSV, TSV, JSON Lines or a JSON array,
+    gzipped or not, - for standard input), or what a tool writes, see docs/formats.md, or the name of a set that ships:
+    bluebirds.
 
     \b
     Examples:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from cutline.plugins import UnusableError, declaration, declared, described, load, package
 from cutline.policies.policy import Policy
 
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ GROUP = "cutline.policies"
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 _MOST_PARAMETERS = 3  # what cutline.compiled.with_parameters spells out
-
-
-class _UnusableError(Exception):
-    """What is wrong with a declared policy, and what would be right."""
 
 
 def plain(name: str) -> str:
@@ -39,35 +36,21 @@ def from_packages(taken: Iterable[type[Policy]]) -> tuple[list[type[Policy]], li
     owners = {plain(policy.name): "Cutline itself" for policy in taken}
     faults: list[str] = []
     loaded: list[tuple[EntryPoint, type[Policy]]] = []
-    for entry in _entries():
+    for entry in declared(GROUP):
         try:
             loaded.append((entry, _load(entry)))
-        except _UnusableError as error:
-            faults.append(f"{_declaration(entry)} cannot be used: {error}")
+        except UnusableError as error:
+            faults.append(f"{declaration(entry, 'policy')} cannot be used: {error}")
     usable: list[type[Policy]] = []
     for entry, policy in loaded:
-        others = [_package(other) for other, same in loaded if other is not entry and _same_name(same, policy)]
+        others = [package(other) for other, same in loaded if other is not entry and _same_name(same, policy)]
         owner = owners.get(plain(policy.name)) or ", ".join(others)
         if owner:
             what = f"its name {policy.name} is also that of a policy of {owner}; rename it, or uninstall one of them"
-            faults.append(f"{_declaration(entry)} cannot be used: {what}")
+            faults.append(f"{declaration(entry, 'policy')} cannot be used: {what}")
         else:
             usable.append(policy)
     return usable, faults
-
-
-def _entries() -> "list[EntryPoint]":
-    from importlib.metadata import entry_points  # takes longer to import than all policies of Cutline
-
-    return sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name))
-
-
-def _package(entry: "EntryPoint") -> str:
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "an unnamed package"
-
-
-def _declaration(entry: "EntryPoint") -> str:
-    return f"the policy {entry.name} = {entry.value!r} of the package {_package(entry)}"
 
 
 def _same_name(one: type[Policy], other: type[Policy]) -> bool:
@@ -75,28 +58,16 @@ def _same_name(one: type[Policy], other: type[Policy]) -> bool:
 
 
 def _load(entry: "EntryPoint") -> type[Policy]:
-    """Return the class that an entry point names; raise _UnusableError for whatever is wrong with it."""
-    try:
-        found = entry.load()
-    except (Exception, SystemExit) as error:  # importing runs the package's own code
-        raise _UnusableError(
-            f"loading it fails with {_described(error)}; it must name a class as 'module:Class'"
-        ) from error
+    """Return the class that an entry point names; raise UnusableError for whatever is wrong with it."""
+    found = load(entry)
     for fault in _faults(found):
-        raise _UnusableError(fault)
+        raise UnusableError(fault)
     policy: type[Policy] = found
     try:
         policy()
     except Exception as error:
-        raise _UnusableError(
-            f"{policy.__name__}() fails with {_described(error)}; its defaults must be good"
-        ) from error
+        raise UnusableError(f"{policy.__name__}() fails with {described(error)}; its defaults must be good") from error
     return policy
-
-
-def _described(error: BaseException) -> str:
-    """Return the kind and the message of an exception on one line."""
-    return ": ".join(filter(None, (type(error).__name__, " ".join(str(error).split()))))
 
 
 def _faults(found: Any) -> Iterator[str]:

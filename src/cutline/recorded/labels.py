@@ -20,7 +20,9 @@ class Reading(TypedDict, total=False):
 
     ``task_col``, ``worker_col``, ``label_col``: the names of the columns. ``positive``, ``negative``, ``skip``: a word
     or several that stand for 1, for 0, and for no label at all: rows with the last are left out. ``remark`` is called
-    with a sentence about the file that its reader should know although nothing is wrong.
+    with a sentence about the file that its reader should know although nothing is wrong. ``format`` is the name of the
+    format, see ``cutline.recorded.formats``. ``where`` is a condition ``COLUMN=VALUE`` or several: only rows of a flat
+    file for which they hold count.
     """
 
     task_col: str | None
@@ -29,6 +31,8 @@ class Reading(TypedDict, total=False):
     positive: Words
     negative: Words
     skip: Words
+    format: str | None
+    where: Words
     remark: Callable[[str], object] | None
 
 

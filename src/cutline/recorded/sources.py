@@ -1,5 +1,6 @@
 """What somebody names as recorded labels: a file, or a set that ships with the package."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -12,22 +13,24 @@ from cutline.recorded.rows import open_table
 
 
 def open_source(
-    name: str, gold: str | None = None, **reading: Unpack[Reading]
+    names: str | Sequence[str], gold: str | None = None, **reading: Unpack[Reading]
 ) -> tuple[Observations | Counts, dict[str, bool] | None]:
     """Return recorded labels and gold answers by task, None without gold.
 
-    ``name`` is a file, or - for standard input; where there is no such file, a set that ships, which brings its own
-    gold. ``gold`` is a file. Raises InvalidInputError for what cannot be read, with file and line.
+    ``names`` are files, or - for standard input; where there is no such file, one is a set that ships, which brings its
+    own gold. ``gold`` is a file. Raises InvalidInputError for what cannot be read, with file and line.
     """
-    path = name
-    if name in bundled.names() and not Path(name).exists():
-        path = str(bundled.folder(name) / "labels.csv")
+    paths = [names] if isinstance(names, str) else list(names)
+    for place, name in enumerate(paths):
+        if name == "-" or Path(name).exists():
+            continue
+        if name not in bundled.names() or len(paths) > 1:
+            raise InvalidInputError(f"cannot read {name}: there is no such file; the sets that ship: {_sets()}")
+        paths[place] = str(bundled.folder(name) / "labels.csv")
         gold = gold or str(bundled.folder(name) / "gold.csv")
-    elif name != "-" and not Path(name).exists():
-        raise InvalidInputError(f"cannot read {name}: there is no such file; the sets that ship: {_sets()}")
-    if path == gold == "-":
+    if gold == "-" and "-" in paths:
         raise InvalidInputError("labels and gold cannot both come from standard input; name a file for one of them")
-    recorded = read_recorded(path, **reading)
+    recorded = read_recorded(paths, **reading)
     return recorded, None if gold is None else _gold(gold, reading)
 
 

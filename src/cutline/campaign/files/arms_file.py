@@ -1,7 +1,7 @@
 """A file of arms: one id a line, exactly as it stands."""
 
 from cutline.errors import InvalidInputError
-from cutline.recorded.rows import StrPath, open_lines
+from cutline.recorded.opening import StrPath, open_lines
 from cutline.text import quoted
 
 

@@ -29,8 +29,8 @@ from cutline.campaign.resume import DEFAULT_NAME, find, terms_of_new
 from cutline.campaign.settings import Settings
 from cutline.errors import ConflictError, InvalidInputError
 from cutline.progress import Progress, progress_bar
+from cutline.recorded.labelling import Labelled, Paths
 from cutline.recorded.labels import Reading
-from cutline.recorded.readers import iter_recorded
 from cutline.text import quoted
 
 MOST = 10**8
@@ -54,7 +54,7 @@ class Imported:
 def import_file(
     url: Url,
     name: str | None,
-    path: str | os.PathLike[str],
+    path: Paths,
     *,
     reading: Reading | None = None,
     source: str | None = None,
@@ -64,7 +64,8 @@ def import_file(
 ) -> Imported:
     """Record the labels of a file as results from elsewhere, all or none; the campaign is made where there is none.
 
-    ``path``: a file that ``read_recorded`` reads, or - for standard input; ``reading``: how it is written. The tasks
+    ``path``: a file, or several, that ``read_recorded`` reads, or - for standard input; ``reading``: how it is written.
+    The tasks
     become the arms of a new campaign, in the order of the file; one that is there must have them already. ``source``
     stands for the file's name in the identity of rows that need it, see above. ``replace``: of a task in the file, its
     source's rows that are not in it count no more, and another label of a result from elsewhere replaces it.
@@ -76,9 +77,10 @@ def import_file(
     no arm; ConflictError for a result that is there with another label, and for a source that has fewer rows than
     before or is another file; what ``resume`` raises. Then nothing is imported.
     """
-    shown = "standard input" if str(path) == "-" else str(path)
+    labelled = Labelled(path, **(reading or {}))
+    shown = labelled.source
     with Staging(shown) as staging:
-        staging.fill(iter_recorded(path, **(reading or {})))
+        staging.fill(labelled.rows())
         if staging.results > MOST:
             raise InvalidInputError(f"{shown}: {staging.results:,} labels, more than {MOST:,}; are its totals right?")
         given = settings or {}
@@ -98,11 +100,17 @@ def import_file(
 class _Origin:
     """Where rows come from: a file, or something that has no name that lasts."""
 
-    def __init__(self, path: str | os.PathLike[str], source: str | None) -> None:
-        self._path, self._source = str(path), source
+    def __init__(self, path: Paths, source: str | None) -> None:
+        paths = [path] if isinstance(path, (str, os.PathLike)) else path
+        self._path, self._source, self._several = str(paths[0]), source, len(paths) > 1
 
     def source(self) -> Source:
         """Return the source of rows; raise InvalidInputError if it has no name."""
+        if self._several:
+            raise InvalidInputError(
+                "several files whose rows have neither key nor one worker each cannot be told apart when they come "
+                "again; import one at a time"
+            )
         real = os.path.realpath(self._path)
         is_file = self._path != "-" and os.path.isfile(real)
         if self._source is not None:
