@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cutline.campaign import Campaign
-from cutline.recorded import rows
+from cutline.recorded import opening
 from label_files import CSV, NEW, ROWS, Run, load, results
 
 
@@ -174,7 +174,7 @@ def test_an_id_that_is_written_otherwise_is_named(cutline: Run, there: str, give
 
 
 def test_a_line_without_an_end_is_no_text(cutline: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "_LONGEST", 100)
+    monkeypatch.setattr(opening, "_LONGEST", 100)
     Path("l.csv").write_text("task,label\n" + "a" * 97 + ",1\n" + "b" * 200)
     done = cutline("import", "l.csv", "--db", "x.db", *NEW)
     assert (done.status, done.err) == (2, "cutline: l.csv, line 3: more than 100 characters; is this text?\n")

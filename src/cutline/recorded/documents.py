@@ -144,8 +144,9 @@ class _Window:
                 value, end = self._decoder.raw_decode(self._text, self._place)
             except json.JSONDecodeError as error:
                 cut = error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _NEAR_THE_END
+                ahead = error.pos - self._place
                 if not cut or not self._more(grow=True):
-                    self._place = min(error.pos, len(self._text))
+                    self._place += ahead
                     self._wrong(f"not JSON: {error.msg}")
             except (ValueError, RecursionError) as error:
                 self._wrong(f"not JSON that can be read: {error}")

@@ -305,6 +305,12 @@ def test_as_a_table_a_file_has_the_columns_that_are_named() -> None:
     assert found("mturk.csv", format="table", **columns, **WORDS) == (rows, "")
 
 
+def test_what_is_wrong_at_the_end_of_an_array_has_its_own_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('[{"task": "a", "label": 1},\n{"task":}]\n\n')
+    assert complaint(path) == "FILE, line 2: not JSON: Expecting value"
+
+
 def test_conditions_choose_rows_and_one_that_never_holds_is_refused() -> None:
     rows, said = found("mturk.csv", where=["WorkerId=W1", "WorkerId=W2"], **WORDS)
     assert [row[1] for row in rows] == ["W1", "W2"]
