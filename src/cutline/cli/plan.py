@@ -108,9 +108,10 @@ def command(
 @click.pass_context
 def _of_campaign(ctx: click.Context, db: str, name: str | None, errors: float | None, form: str) -> None:
     """Print how many more pulls a campaign needs; refuse options that go with a guess."""
-    for key in ctx.params.keys() - {"db", "campaign", "errors", "form", "jobs", "seed"}:
+    for key in ctx.params.keys() - {"db", "campaign", "errors", "form"}:
         if ctx.get_parameter_source(key) is not ParameterSource.DEFAULT:
-            raise InvalidInputError(f"--{key.replace('_', '-')} does not go with --db, where the campaign says it")
+            option = key.replace("_", "-")
+            raise InvalidInputError(f"--{option} does not go with --db")
     from cutline.campaign.resume import open_one
     from cutline.checks import check_positive
     from cutline.planning.remaining import TARGETS, remaining
@@ -118,7 +119,7 @@ def _of_campaign(ctx: click.Context, db: str, name: str | None, errors: float | 
     targets = TARGETS if errors is None else (check_positive("errors", errors),)
     with open_one(db, name) as campaign:
         settings, records = campaign.settings, campaign.records()
-    found = remaining(records, settings.threshold, settings.policy, targets)
+    found = remaining(records, settings.threshold, settings.policy, targets, settings.prior)
     click.echo(as_json(asdict(found)) if form == "json" else f"{found}\n", nl=False)
 
 

@@ -123,6 +123,68 @@ def _weigh(n: int, least: int, largest: int, nodes: Nodes, all_arms: _Floats, wr
             wrong[place] = min(wrong[place], all_arms[place] - wrong[place])
 
 
+class Row(NamedTuple):
+    """The records with one number of pulls and ``least`` to ``largest`` rewards, the first at place 0.
+
+    ``amounts``, (room, L): how much arrives at each for each level. ``all_arms`` and ``wrong``: see ``_weigh``.
+    """
+
+    least: int
+    largest: int
+    amounts: _Floats
+    all_arms: _Floats
+    wrong: _Floats
+
+
+@jit_in_place
+def _arrive(sources: Sources, source: int, n: int, least: int, largest: int) -> tuple[int, int, int]:
+    """Return the first source with more than n pulls, and the least and the largest total with those of n pulls."""
+    while source < sources.pulls.size and sources.pulls[source] == n:
+        least = min(least, sources.totals[source])
+        largest = max(largest, sources.totals[source])
+        source += 1
+    return source, least, largest
+
+
+@jit_in_place
+def _pull(n: int, row: Row, after: Row, opens: NDArray[np.int64], alive: int, chosen: int, sums: Sums) -> None:
+    """Pull the arms of a row once more at the levels that are above their index, and decide them at the others.
+
+    ``opens``: the first such level of each record; the amounts are 0 at levels below ``alive``.
+    """
+    count = sums.errors.size
+    for s in range(row.least, row.largest + 1):
+        here = s - row.least
+        opened = max(opens[here], alive)
+        for level in range(alive, min(opened, count)):
+            sums.errors[level] += row.amounts[here, level] * row.wrong[here]
+        if opened >= count:
+            continue
+        up = (s + 1.0) / (n + 2.0)
+        there = s - after.least
+        gain = up * after.wrong[there + 1] + (1.0 - up) * after.wrong[there] - row.wrong[here]
+        arms = row.all_arms[here]
+        weight = 2.0 * n + 1.0
+        for level in range(opened, count):
+            amount = row.amounts[here, level]
+            sums.pulls[level] += amount * arms
+            sums.squares[level] += amount * arms * weight
+            sums.taken[chosen, level] += amount * arms
+            sums.gains[chosen, level] += amount * gain
+            after.amounts[there, level] += amount * (1.0 - up)
+            after.amounts[there + 1, level] += amount * up
+
+
+@jit_in_place
+def _stop(row: Row, alive: int, sums: Sums) -> None:
+    """Decide the arms that are left in the last row."""
+    for s in range(row.least, row.largest + 1):
+        here = s - row.least
+        for level in range(alive, sums.errors.size):
+            sums.left[level] += row.amounts[here, level] * row.all_arms[here]
+            sums.errors[level] += row.amounts[here, level] * row.wrong[here]
+
+
 @made_once
 def _passing(policy: type[Policy]) -> Callable[..., int]:
     """Compile pass(threshold, parameters, levels, sources, nodes, bins, sums, room): rows are gone through.
@@ -131,6 +193,19 @@ def _passing(policy: type[Policy]) -> Callable[..., int]:
     """
     index = with_parameters(policy.index, 3)
     first = int(policy.pulls_each_arm_first)
+
+    @jit_in_place
+    def open_levels(
+        n: int, row: Row, threshold: float, parameters: _Floats, levels: _Floats, opens: NDArray[np.int64]
+    ) -> tuple[int, int, int]:
+        # Return the least and the largest total that are pulled on to, and the lowest level at which one is.
+        least, largest, lowest = n + 2, -1, levels.size
+        for s in range(row.least, row.largest + 1):
+            value = -np.inf if n < first else index(float(n), float(s), threshold, 0, parameters)
+            opened = opens[s - row.least] = np.searchsorted(levels, value)
+            if opened < levels.size:
+                least, largest, lowest = min(least, s), s + 1, min(lowest, opened)
+        return least, largest, lowest
 
     def go(
         threshold: float,
@@ -142,86 +217,36 @@ def _passing(policy: type[Policy]) -> Callable[..., int]:
         sums: Sums,
         room: int,
     ) -> int:
-        depth = bins.size - 1
-        count = levels.size
-        now = np.zeros((room, count))
-        after = np.zeros((room, count))
-        all_arms = np.zeros(room)
-        wrong = np.zeros(room)
-        next_all = np.zeros(room)
-        next_wrong = np.zeros(room)
-        opens = np.zeros(room, np.int64)
-        source = 0
         n = sources.pulls[0]
-        least, largest = n + 1, -1
-        while source < sources.pulls.size and sources.pulls[source] == n:
-            least = min(least, sources.totals[source])
-            largest = max(largest, sources.totals[source])
-            source += 1
+        source, least, largest = _arrive(sources, 0, n, n + 1, -1)
         if largest - least + 2 > room:
             return -1
+        row = Row(least, largest, np.zeros((room, levels.size)), np.zeros(room), np.zeros(room))
+        spare = Row(least, largest, np.zeros((room, levels.size)), np.zeros(room), np.zeros(room))
+        opens = np.zeros(room, np.int64)
         for place in range(source):
-            now[sources.totals[place] - least] += sources.amounts[place]
-        _weigh(n, least, largest, nodes, all_arms, wrong, threshold)
+            row.amounts[sources.totals[place] - least] += sources.amounts[place]
+        _weigh(n, least, largest, nodes, row.all_arms, row.wrong, threshold)
         alive = 0
-        while n < depth:
-            next_least, next_largest = n + 2, -1
-            lowest = count
-            for s in range(least, largest + 1):
-                value = -np.inf if n < first else index(float(n), float(s), threshold, 0, parameters)
-                opens[s - least] = np.searchsorted(levels, value)
-                if opens[s - least] < count:
-                    next_least = min(next_least, s)
-                    next_largest = s + 1
-                    lowest = min(lowest, opens[s - least])
+        while n < bins.size - 1:
             arrived = source
-            while source < sources.pulls.size and sources.pulls[source] == n + 1:
-                next_least = min(next_least, sources.totals[source])
-                next_largest = max(next_largest, sources.totals[source])
-                source += 1
-            width = next_largest - next_least + 1
-            if width + 1 > room:
+            least, largest, lowest = open_levels(n, row, threshold, parameters, levels, opens)
+            source, least, largest = _arrive(sources, source, n + 1, least, largest)
+            if largest - least + 2 > room:
                 return -1
-            if width > 0:
-                after[:width] = 0.0
-                _weigh(n + 1, next_least, next_largest, nodes, next_all, next_wrong, threshold)
-            chosen = bins[n]
-            for s in range(least, largest + 1):
-                here = s - least
-                opened = max(opens[here], alive)
-                for level in range(alive, min(opened, count)):
-                    sums.errors[level] += now[here, level] * wrong[here]
-                if opened >= count:
-                    continue
-                up = (s + 1.0) / (n + 2.0)
-                there = s - next_least
-                gain = up * next_wrong[there + 1] + (1.0 - up) * next_wrong[there] - wrong[here]
-                arms = all_arms[here]
-                weight = 2.0 * n + 1.0
-                for level in range(opened, count):
-                    amount = now[here, level]
-                    sums.pulls[level] += amount * arms
-                    sums.squares[level] += amount * arms * weight
-                    sums.taken[chosen, level] += amount * arms
-                    sums.gains[chosen, level] += amount * gain
-                    after[there, level] += amount * (1.0 - up)
-                    after[there + 1, level] += amount * up
+            after = Row(least, largest, spare.amounts, spare.all_arms, spare.wrong)
+            if least <= largest:
+                after.amounts[: largest - least + 1] = 0.0
+                _weigh(n + 1, least, largest, nodes, after.all_arms, after.wrong, threshold)
+            _pull(n, row, after, opens, alive, bins[n], sums)
             for place in range(arrived, source):
-                after[sources.totals[place] - next_least] += sources.amounts[place]
+                after.amounts[sources.totals[place] - least] += sources.amounts[place]
             alive = 0 if arrived < source else max(alive, lowest)
-            now, after = after, now
-            all_arms, next_all = next_all, all_arms
-            wrong, next_wrong = next_wrong, wrong
-            least, largest = next_least, next_largest
+            row, spare = after, row
             n += 1
-            if width <= 0:
-                if source == sources.pulls.size:
-                    return int(n)
-                least, largest = n + 1, n
-        for s in range(least, largest + 1):
-            for level in range(alive, count):
-                sums.left[level] += now[s - least, level] * all_arms[s - least]
-                sums.errors[level] += now[s - least, level] * wrong[s - least]
+            if least > largest and source == sources.pulls.size:
+                break
+        _stop(row, alive, sums)
         return int(n)
 
     return kernel(go)

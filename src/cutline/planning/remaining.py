@@ -50,12 +50,18 @@ class Remaining:
         return "\n".join([*lines, "", *aligned(table, left=0)])
 
 
-def remaining(records: ArrayLike, threshold: float, policy: Policy, targets: Sequence[float] = TARGETS) -> Remaining:
+def remaining(
+    records: ArrayLike,
+    threshold: float,
+    policy: Policy,
+    targets: Sequence[float] = TARGETS,
+    prior: tuple[float, float] | None = None,
+) -> Remaining:
     """Return about how many more pulls it takes until so few errors are expected, by the policy and without games.
 
-    ``records`` (R, 3): pulls, total reward, and how many arms have this record. The prior of the means is learnt from
-    them; an arm is called what is likelier. Totals count as the nearest whole number. Raises InvalidInputError for a
-    policy that learns or must be told more, and where no arm has a result.
+    ``records`` (R, 3): pulls, total reward, and how many arms have this record. ``prior``: a and b of the Beta prior of
+    the means; None: it is learnt from the records. An arm is called what is likelier. Totals count as the nearest whole
+    number. Raises InvalidInputError for a policy that learns or must be told more, and where no arm has a result.
     """
     if not can_be_expected(policy):
         raise InvalidInputError(f"{policy} has no fixed table of indices, so what is left cannot be computed")
@@ -66,8 +72,8 @@ def remaining(records: ArrayLike, threshold: float, policy: Policy, targets: Seq
     arms = np.bincount(places.ravel(), weights=given[:, 2])
     pulls, totals = np.ascontiguousarray(whole.T)
     told = pulls > 0
-    prior = Prior.learn(pulls[told], totals[told], arms[told])
-    means, masses = prior.nodes(threshold)
+    belief = Prior.beta(*prior) if prior else Prior.learn(pulls[told], totals[told], arms[told])
+    means, masses = belief.nodes(threshold)
     nodes = Nodes.of(means, masses, threshold, likelier=True)
     sources = Sources(pulls, totals, arms / _likelihoods(pulls, totals, means, masses))
     try:
@@ -78,7 +84,7 @@ def remaining(records: ArrayLike, threshold: float, policy: Policy, targets: Seq
         policy=str(policy),
         arms=round(float(arms.sum())),
         threshold=threshold,
-        expected_errors=float(arms @ np.minimum(*prior.sides(pulls, totals, threshold))),
+        expected_errors=float(arms @ np.minimum(*belief.sides(pulls, totals, threshold))),
         targets=tuple(targets),
         pulls=tuple(_pulls_until(sums, target) for target in targets),
     )

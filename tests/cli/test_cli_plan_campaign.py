@@ -1,0 +1,53 @@
+"""cutline plan --db: how many more pulls a campaign needs."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutline.campaign import Campaign
+from cutline.planning.remaining import remaining
+from cutline.policies import parse
+
+Run = Callable[..., Any]
+
+RECORDS = [(3, 0, 10), (3, 1, 10), (3, 2, 10), (3, 3, 10)]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    url = str(tmp_path / "x.db")
+    with Campaign.create(url, "c", [f"a{n}" for n in range(40)], 0.5, "LSA", 4000) as campaign:
+        campaign.observe_many((f"a{n}", int(label < n % 4), f"w{label}") for n in range(40) for label in range(3))
+    return url
+
+
+def test_it_computes_from_the_records_of_the_campaign(cutline: Run, database: str) -> None:
+    done = cutline("plan", "--db", database, "--errors", "5")
+    found = remaining(RECORDS, 0.5, parse("LSA"), (5.0,))
+    assert (done.status, done.out, done.err) == (0, f"{found}\n", "")
+    assert found.arms == 40
+    assert found.pulls[0] is not None
+    assert found.pulls[0] > 40
+    in_json = cutline("plan", "--db", database, "--campaign", "c", "--errors", "5", "--format", "json")
+    assert json.loads(in_json.out) == json.loads(json.dumps(asdict(found)))
+
+
+@pytest.mark.parametrize(
+    "words", [("--policy", "Lai"), ("--threshold", "0.7"), ("--prior", "1,1"), ("--seed", "3"), ("--jobs", "1")]
+)
+def test_what_the_campaign_says_itself_is_refused(cutline: Run, database: str, words: tuple[str, str]) -> None:
+    done = cutline("plan", "--db", database, *words)
+    message = f"cutline: {words[0]} does not go with --db\n"
+    assert (done.status, done.out, done.err) == (2, "", message)
+
+
+def test_a_campaign_without_a_result_is_refused(cutline: Run, tmp_path: Path) -> None:
+    with Campaign.create(str(tmp_path / "y.db"), "c", ["a"], 0.5, "LSA", 10):
+        pass
+    done = cutline("plan", "--db", tmp_path / "y.db")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "cutline: no arm has a result yet; plan with --prior\n"
