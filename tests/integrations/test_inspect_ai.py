@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cutline import Campaign, InvalidInputError
+from cutline.errors import MissingDependencyError
 from cutline.integrations.inspect_ai import campaign_samples
 
 SAMPLES = [SimpleNamespace(id=name) for name in ("good", "bad", "odd")]
@@ -71,8 +72,9 @@ def test_a_sample_that_ends_with_an_error_is_not_asked_for_again(queue: list[tup
 
 def test_what_is_missing_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
-    with Campaign.create(None, "eval", ["good"], 0.5, "LSA", 9) as campaign, pytest.raises(InvalidInputError) as caught:
+    with Campaign.create(None, "eval", ["good"], 0.5, "LSA", 9) as campaign, pytest.raises(ImportError) as caught:
         campaign_samples(campaign, SAMPLES)
+    assert type(caught.value) is MissingDependencyError
     assert str(caught.value) == (
         "an eval of Inspect that a campaign drives needs inspect-ai 0.3.285 or newer: pip install -U inspect-ai"
     )

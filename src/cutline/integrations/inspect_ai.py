@@ -10,7 +10,7 @@ from typing import Any
 
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.results import Pull
-from cutline.errors import InvalidInputError
+from cutline.errors import InvalidInputError, MissingDependencyError
 from cutline.text import quoted
 
 
@@ -23,13 +23,13 @@ def campaign_samples(
     score is the reward, where there are several. ``at_once`` epochs are under way at any time. A sample that ends with
     an error is not asked for again by this source. The eval ends when the campaign does, or has nothing more to ask.
 
-    Raises InvalidInputError for samples without an id, for ``at_once`` below 1, and where inspect-ai is not installed
-    or has no such sources; while the eval runs, for a score that is no number in [0, 1].
+    Raises MissingDependencyError where inspect-ai is not installed or has no such sources, InvalidInputError for
+    samples without an id and for ``at_once`` below 1; while the eval runs, for a score that is no number in [0, 1].
     """
     try:
         from inspect_ai import SampleSource
     except ImportError:
-        raise InvalidInputError(
+        raise MissingDependencyError(
             "an eval of Inspect that a campaign drives needs inspect-ai 0.3.285 or newer: pip install -U inspect-ai"
         ) from None
     if at_once < 1:
