@@ -167,7 +167,7 @@ def test_a_bad_file_is_refused_in_one_line_that_names_the_line(
         (["bluebirds", "--budgets", "5000"], "budget 5000 is above the number of recorded labels, 4212"),
         (["bluebirds", "--plot", "x.gif"], "x.gif: a figure's name must end in one of .svg, .png, .pdf"),
         (["-", "--gold", "-"], "labels and gold cannot both come from standard input"),
-        ([], "Missing argument 'LABELS'."),
+        ([], "Missing argument 'LABELS...'."),
         (["bluebirds", "--runs", "many"], "Invalid value for '--runs': 'many' is not a valid integer."),
     ],
 )

@@ -5,11 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from cutline.policies import available, parse
+from cutline.policies import LearningPolicy, available, parse
 from cutline.policies.policy import Policy
 from cutline.simulation.ranking.table import IndexTable, index_table, rank
 
-POLICIES = [str(policy()) for policy in available() if policy.anytime and not policy.needs_truth]
+POLICIES = [
+    str(policy())
+    for policy in available()
+    if policy.anytime and not policy.needs_truth and not issubclass(policy, LearningPolicy)
+]
 
 
 def records_of(table: IndexTable) -> dict[tuple[int, int], float]:

@@ -97,7 +97,7 @@ def test_work_that_cannot_fit_into_memory_is_refused_before_it_starts(monkeypatc
     with pytest.raises(OutOfMemoryError) as caught:
         simulate(problem, ["LSA", "APT"], [10_000_000, 20_000_000], runs=1, executor=2, progress=told.append)
     message = str(caught.value)
-    assert message.startswith("2 policies on 10000000 arms at 2 budgets in 2 threads need about ")
+    assert message.startswith("1 run of 2 policies on 10,000,000 arms at 2 budgets in 2 threads need about ")
     assert message.endswith(" GB of memory, and 2.0 GB are free; use fewer arms, runs, budgets or threads")
     assert told == []
     assert simulate(PROBLEM, "LSA", 10, runs=2).runs == 2

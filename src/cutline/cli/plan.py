@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     help="Means are drawn from Beta(A, B); goes with --arms.",
 )
 @click.option("--arms", type=int, metavar="K", help="The number of arms; goes with --prior.")
-@click.option("--db", metavar="URL", help="The database of a campaign: how many more pulls does that one need?")
+@click.option("--db", metavar="URL", help="The database of a campaign: says how many more pulls that one needs.")
 @click.option("--campaign", metavar="NAME", help="The campaign; may be left out where there is only one.")
 @threshold_option
 @click.option(

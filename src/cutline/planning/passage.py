@@ -202,7 +202,8 @@ def _passing(policy: type[Policy]) -> Callable[..., int]:
         least, largest, lowest = n + 2, -1, levels.size
         for s in range(row.least, row.largest + 1):
             value = -np.inf if n < first else index(float(n), float(s), threshold, 0, parameters)
-            opened = opens[s - row.least] = np.searchsorted(levels, value)
+            opened = int(np.searchsorted(levels, value))
+            opens[s - row.least] = opened
             if opened < levels.size:
                 least, largest, lowest = min(least, s), s + 1, min(lowest, opened)
         return least, largest, lowest

@@ -102,7 +102,9 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
 
 def _require_memory(policies: int, arms: int, looks: int, runs: int, jobs: int, chunks: int) -> None:
     an_arm = _BYTES_PER_ARM * jobs + looks * (24 * jobs + 16 * policies)
-    what = f"{runs:,} runs of {policies} policies on {arms:,} arms at {looks} budgets in {jobs} threads"
+    what = (
+        f"{runs:,} run{'s' * (runs > 1)} of {policies} policies on {arms:,} arms at {looks} budgets in {jobs} threads"
+    )
     for_runs = _BYTES_PER_ERROR * policies * looks * runs + _BYTES_PER_CHUNK * chunks
     require_memory(arms * an_arm + for_runs, what)
 
