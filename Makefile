@@ -12,7 +12,7 @@ paper: $(VENV)/.paper
 	$(BIN)/cutline paper
 
 quick: $(VENV)/.dev
-	$(PYTEST) -m "not (process or postgres or docs or compile or slow)"
+	$(PYTEST) -m "not (process or postgres or docs or compile or slow)" --hypothesis-profile=quick
 
 test: $(VENV)/.dev
 	$(PYTEST)

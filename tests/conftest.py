@@ -12,6 +12,7 @@ import surroundings
 
 settings.register_profile("compiled", derandomize=True, deadline=None, database=None, max_examples=100)
 settings.register_profile("uncompiled", settings.get_profile("compiled"), max_examples=10)
+settings.register_profile("quick", settings.get_profile("compiled"), max_examples=20)
 settings.register_profile("nightly", derandomize=False, deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile("uncompiled" if os.environ.get("NUMBA_DISABLE_JIT") == "1" else "compiled")
 

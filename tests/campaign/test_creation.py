@@ -88,6 +88,7 @@ except StoreError as error:
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("most", [0, 100, 5000, 50_000, 1_000_000])
 def test_a_creation_that_a_full_disk_ends_leaves_nothing(tmp_path: Path, most: int) -> None:
     command = [sys.executable, "-c", LIMITED, str(tmp_path / "x.db"), str(most)]

@@ -25,6 +25,7 @@ def database(tmp_path: Path) -> str:
     return url
 
 
+@pytest.mark.slow
 def test_it_computes_from_the_records_of_the_campaign(cutline: Run, database: str) -> None:
     done = cutline("plan", "--db", database, "--errors", "5")
     found = remaining(RECORDS, 0.5, parse("LSA"), (5.0,))

@@ -102,6 +102,7 @@ def test_beliefs_that_gain_as_much_as_each_other_have_equal_indices() -> None:
     assert len({index(m + 1, m) for m in range(2, 40)}) == 38
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theta", [0.5, 0.3, 0.55, 1 / 3, 0.05, 0.9, 0.999, 1e-5])
 @pytest.mark.parametrize("prior", [(1.0, 1.0), (0.5, 0.5), (0.1, 2.75), (7.25, 0.01), (math.pi, math.e), (1e-3, 1e-3)])
 def test_its_index_is_minus_the_logarithm_of_the_gain(theta: float, prior: tuple[float, float]) -> None:
@@ -135,6 +136,7 @@ def test_its_index_is_right_for_any_threshold_and_any_real_prior(
     assert OptKG.index(float(n), float(s), theta, a, b) == pytest.approx(float(want), rel=2e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theta", [0.5, 0.3, 0.75])
 @pytest.mark.parametrize("pulls", [1000, 30_000, 1_000_000])
 @pytest.mark.parametrize("off", [0, 1, -2, 4, -200, 240])

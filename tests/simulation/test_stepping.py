@@ -61,6 +61,7 @@ def index_at_35_hundredths(policy: Policy, arm: int, pulls: int, total: int) -> 
     return float(policy.index(float(pulls), float(total), 0.35, *policy.parameters()))
 
 
+@pytest.mark.slow
 @engines
 @pytest.mark.parametrize("arms", [1, 2, 3, 33, 100])
 def test_an_engine_keeps_the_order_of_the_running_maxima_with_many_arms(engine: Engine, arms: int) -> None:
@@ -160,6 +161,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.slow
 @quick_engines
 @twins
 @pytest.mark.parametrize(("instance", "budget"), SMALL, ids=["two arms", "three arms"])
