@@ -240,6 +240,7 @@ def test_nothing_written_overlaps_or_is_cut_off_in_a_figure_of_three_panels() ->
     assert all(box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height for box in boxes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".svg", ".png", ".pdf"])
 def test_equal_curves_give_equal_files_whatever_the_users_own_settings(tmp_path: Path, ending: str) -> None:
     import matplotlib
@@ -300,6 +301,7 @@ def test_figures_do_without_pyplot(monkeypatch: pytest.MonkeyPatch) -> None:
     assert figure_bytes(regret_figure({"": falling(PAPER)}), ".png").startswith(b"\x89PNG")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("named", ["module://matplotlib_inline.backend_inline", "nonsense", "svg"])
 def test_a_file_needs_no_backend_and_one_that_is_there_stays_the_users(named: str, tmp_path: Path) -> None:
     program = """

@@ -60,6 +60,7 @@ def test_known_ends() -> None:
     assert high.round(2).tolist() == [1.0, 0.97, 1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_a_million_records_have_intervals_around_their_means_that_shrink_with_confidence() -> None:
     rng = np.random.default_rng(5)
     pulls = rng.integers(1, 3000, 10**6)
@@ -70,6 +71,7 @@ def test_a_million_records_have_intervals_around_their_means_that_shrink_with_co
     assert ((low <= near_low) & (near_low <= mean) & (mean <= near_high) & (near_high <= high)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean", MEANS)
 def test_coins_ever_leave_it_with_probability_delta_at_most(mean: float) -> None:
     records = all_records(400)
@@ -80,6 +82,7 @@ def test_coins_ever_leave_it_with_probability_delta_at_most(mean: float) -> None
     assert leaving_probability(mean, 400, low, high) > 0.1, "the control: Clopper and Pearson's is for one n only"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean", MEANS)
 def test_rewards_between_0_and_1_asked_for_until_the_interval_leaves_the_mean_seldom_do(mean: float) -> None:
     runs, steps, delta = 1000, 300, 0.1
@@ -140,6 +143,7 @@ def test_the_smallest_product_is_that_of_rewards_of_two_values() -> None:
     assert math.exp(log_mixture(of_one(rewards), np.array([0.001]))[0]) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean", MEANS)
 def test_scores_asked_for_until_the_interval_leaves_the_mean_seldom_do(mean: float) -> None:
     runs, steps, delta = 150, 150, 0.1

@@ -36,6 +36,7 @@ def setup_1(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return out, make_paper(out, setups=[1], runs=12, seed=5, executor=1, progress=False)
 
 
+@pytest.mark.slow
 def test_one_setup_makes_its_own_files_and_no_others(setup_1: tuple[Path, str], tmp_path: Path) -> None:
     out, text = setup_1
     assert names(out) == SETUP_1
@@ -109,6 +110,7 @@ def test_a_single_run_gives_figures_and_no_table(tmp_path: Path) -> None:
     assert "one run: too few for a test" in text
 
 
+@pytest.mark.slow
 def test_one_bar_counts_every_pull_of_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bars: list[list[int]] = []
 

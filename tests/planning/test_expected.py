@@ -45,6 +45,7 @@ def test_few_arms_need_more_pulls_for_each_than_many() -> None:
     assert needed[1] == pytest.approx(41.377, rel=3 * 0.0024)
 
 
+@pytest.mark.slow
 def test_a_budget_is_the_one_at_which_the_curve_comes_to_the_errors() -> None:
     curve = expected_curve(Beliefs.prior(1, 3, 5000), 0.4, LSA(), errors=200)
     budget = curve.budget(200)
@@ -79,6 +80,7 @@ def test_few_arms_and_means_that_are_known_are_left_to_games() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_no_table_can_say_is_refused_with_the_reason() -> None:
     guess = Beliefs.prior(2, 2, 1000)
     with pytest.raises(InvalidInputError, match=r"UCBE\(0\) must be told the budget or the true means"):

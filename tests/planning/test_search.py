@@ -86,6 +86,7 @@ def test_every_draw_of_a_belief_has_means_of_its_own() -> None:
     assert spread[0] > 1.1 * spread[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [1.5, 0.5, 0.1])
 def test_the_budget_is_the_one_that_simulation_at_many_budgets_finds(target: float) -> None:
     found = search(simulator(Problem(SETUP_1)), target)

@@ -1,5 +1,6 @@
 """Policies of installed packages: found by their entry points, and in nobody's way where they are broken."""
 
+import importlib
 import json
 import os
 import re
@@ -67,7 +68,12 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     """Install packages for this process, as long as the test runs."""
     monkeypatch.syspath_prepend(tmp_path)
     policies._from_packages.cache_clear()
-    yield lambda *arguments: write_package(tmp_path, *arguments)
+
+    def lay_down(*arguments: str) -> None:
+        write_package(tmp_path, *arguments)
+        importlib.invalidate_caches()  # else a folder that changes twice in one tick of the clock looks as before
+
+    yield lay_down
     policies._from_packages.cache_clear()
     for module in [name for name in sys.modules if name.endswith("_of_a_user")]:
         del sys.modules[module]
@@ -210,6 +216,7 @@ def test_the_command_line_names_a_broken_policy_beside_those_that_work(tmp_path:
 
 
 PROGRAM = """
+import importlib
 import json
 from cutline import Problem, parse, simulate
 from cutline.simulation.stepping import stepping_kernel

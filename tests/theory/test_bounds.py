@@ -63,6 +63,7 @@ def precise_theorem_1(gaps: list[float], budget: float, alpha: float) -> Any:
         return low, lambdas, mpmath.log(constant), mpmath.log(constant * total)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("gaps", [SETUP_1, SETUP_3, [1e-9, 0.5], [0.2] * 3, [0.0, 0.1, 1e-6]])
 @pytest.mark.parametrize("more", [1, 3.7, 10**3, 10**6])
