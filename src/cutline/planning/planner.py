@@ -137,7 +137,7 @@ def plan(
     ``errors``: the target, expected wrong decisions; or ``accuracy``, the share of right ones. One of the two.
     ``executor`` and ``progress`` as in ``simulate``. The same seed gives the same plan on any executor.
 
-    With a prior of 100 arms or more, and a policy that needs neither budget nor true means, the errors are computed
+    With a prior of 1,000 arms or more, and a policy that needs neither budget nor true means, the errors are computed
     (``expected_curve``). Else games are simulated, and the budget is where a line through their errors meets the
     target. Its interval covers it with a probability of 0.95; games are added until half of it is 1.5 % of the budget,
     or the games have 10^9 pulls. Raises InvalidInputError for what is out of range.

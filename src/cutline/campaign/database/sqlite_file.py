@@ -155,4 +155,4 @@ def prepare(connection: Any, _: object) -> None:
 def prepare_to_read(connection: Any, _: object) -> None:
     """Set a new connection up that is for reading only."""
     connection.isolation_level = None  # transactions are begun by the store, not by the driver
-    connection.execute("PRAGMA cache_size=-65536").close()
+    connection.execute("PRAGMA cache_size=-32768").close()  # KiB: most of what a long import takes
