@@ -372,3 +372,4 @@ def test_a_format_of_an_installed_package_is_found(tmp_path: Path, monkeypatch: 
     finally:
         formats._from_packages.cache_clear()
         shutil.rmtree(declared)
+        sys.modules.pop("mine_of_a_user", None)
