@@ -3,51 +3,22 @@
 import json
 import math
 import random
-from dataclasses import dataclass
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from cutline import Campaign
-from cutline.policies import LearningPolicy, Tally
+from learners import Shrunk
 from ledger import audit, rows
 
 LEARNT = "SELECT results, knowledge FROM cutline_learnt WHERE campaign_id = :campaign ORDER BY generation"
 INDICES = "SELECT name, index_value FROM cutline_arms WHERE campaign_id = :campaign"
 
 
-def drawn_to_all(pulls: float, total: float, threshold: float, table: NDArray[np.float64]) -> float:
-    """Return how far the mean, drawn to that of all arms, is from the threshold, times the root of the pulls."""
-    return abs((total + float(table[0])) / (pulls + 1.0) - threshold) * math.sqrt(pulls)
-
-
-@dataclass(frozen=True)
-class Drawn(LearningPolicy):
-    """It learns the mean of all rewards, at every multiple of the number of arms."""
-
-    name = "Drawn"
-    formula = "sqrt(T_i) * |mean_i, drawn to the mean of all arms - theta|"
-    source = "Made for these tests"
-
-    index = staticmethod(drawn_to_all)
-
-    def next_refit(self, arms: int, spent: int) -> int:
-        return arms * (spent // arms + 1)
-
-    def learn(self, records: Tally, threshold: float) -> tuple[float, ...]:
-        pulls = float(records.pulls @ records.arms)
-        return (float(records.totals @ records.arms) / pulls if pulls else 0.5,)
-
-    def table(self, learnt: tuple[float, ...], threshold: float) -> NDArray[np.float64]:
-        return np.array(learnt)
-
-
 @pytest.mark.parametrize("prior", [None, (1.0, 1.0)], ids=["learnt", "fixed"])
 def test_indices_follow_what_was_learnt_at_the_policys_own_times(prior: tuple[float, float] | None) -> None:
     draws = random.Random(1)
     means = {f"arm {i}": draws.random() for i in range(12)}
-    with Campaign.create(None, "c", means, 0.6, Drawn(), 1000, prior=prior) as campaign:
+    with Campaign.create(None, "c", means, 0.6, Shrunk(), 1000, prior=prior) as campaign:
         told: dict[str, list[int]] = {arm: [] for arm in means}
         learnt = 0.5
         for spent in range(1, 101):

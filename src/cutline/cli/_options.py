@@ -51,6 +51,17 @@ def batch_size(ctx: click.Context, param: click.Parameter, value: str | None) ->
     return size
 
 
+campaign_option = click.option(
+    "--campaign", "name", metavar="NAME", help="The campaign; default: the only one there is, or main."
+)
+lease_option = click.option(
+    "--lease",
+    type=float,
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How soon what was in flight comes back after the run was killed.",
+)
 policies_option = click.option(
     "--policy",
     "policies",

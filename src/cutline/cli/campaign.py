@@ -5,14 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cutline.cli._campaigns import (
-    db_option,
-    done_option,
-    name_option,
-    say_done,
-    settings,
-    settings_options,
-)
+from cutline.cli._campaigns import db_option, done_option, name_option, say_done, settings, settings_options
 from cutline.cli._decisions import decision_options, output_of, show_decisions
 from cutline.cli._groups import Group
 from cutline.cli._streams import require_output, say

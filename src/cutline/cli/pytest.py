@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from cutline.cli._decisions import decision_options, output_of
-from cutline.cli._options import batch_size
+from cutline.cli._options import batch_size, campaign_option, lease_option
 from cutline.cli._streams import say
 
 
@@ -65,15 +65,8 @@ from cutline.cli._streams import say
 @click.option(
     "--db", metavar="URL", help="Keep the results: an SQLite file, or an address such as postgresql://host/name."
 )
-@click.option("--campaign", "name", metavar="NAME", help="The campaign; default: the only one there is, or main.")
-@click.option(
-    "--lease",
-    type=float,
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How soon what was in flight comes back after the run was killed.",
-)
+@campaign_option
+@lease_option
 @decision_options
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENTS]...")
 def command(  # noqa: PLR0913 - one parameter an option

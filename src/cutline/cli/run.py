@@ -7,7 +7,7 @@ import click
 
 from cutline.cli._campaigns import settings, settings_options
 from cutline.cli._decisions import decision_options, output_of
-from cutline.cli._options import batch_size, numbers
+from cutline.cli._options import batch_size, campaign_option, lease_option, numbers
 from cutline.cli._streams import require_output
 from cutline.errors import InvalidInputError
 
@@ -16,7 +16,7 @@ from cutline.errors import InvalidInputError
 @click.option("--arms", "arms_file", metavar="FILE", help="The arms, one id a line; - for standard input.")
 @settings_options
 @click.option("--db", metavar="URL", help="The database: an SQLite file, or an address such as postgresql://host/name.")
-@click.option("--campaign", "name", metavar="NAME", help="The campaign; default: the only one there is, or main.")
+@campaign_option
 @click.option("--jobs", type=int, default=1, show_default=True, metavar="N", help="How many commands run at a time.")
 @click.option(
     "--reward",
@@ -66,14 +66,7 @@ from cutline.errors import InvalidInputError
     type=click.Choice(["stop", "zero", "abandon"]),
     help="The same after --timeout; default: what --on-crash says.",
 )
-@click.option(
-    "--lease",
-    type=float,
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How soon what was in flight comes back after the run was killed.",
-)
+@lease_option
 @decision_options
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND {arm} ...")
 def command(  # noqa: PLR0913 - one parameter an option

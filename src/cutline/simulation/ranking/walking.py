@@ -17,15 +17,7 @@ from cutline.compiled import jit, jit_in_place, jit_inlined
 from cutline.simulation.chunks import Games, Outcome
 from cutline.simulation.ranking.table import Ranks
 from cutline.simulation.records import count_errors
-from cutline.simulation.rewards import (
-    BLOCK,
-    Stream,
-    Streams,
-    begin_run,
-    first_words,
-    reward_word,
-    stream_of,
-)
+from cutline.simulation.rewards import BLOCK, Stream, Streams, begin_run, first_words, reward_word, stream_of
 
 _TILE = 128  # arms whose words, and what they reach in each cell, stay in a core's cache
 _APART = 8  # rows that are a power of two apart would get into each other's way there
