@@ -10,6 +10,8 @@ from hypothesis import settings
 
 import surroundings
 
+os.environ["PYTEST_ADDOPTS"] = "-p no:schemathesis"  # in pytests that tests start; its plugin takes a second to load
+
 settings.register_profile("compiled", derandomize=True, deadline=None, database=None, max_examples=100)
 settings.register_profile("uncompiled", settings.get_profile("compiled"), max_examples=10)
 settings.register_profile("quick", settings.get_profile("compiled"), max_examples=20)
