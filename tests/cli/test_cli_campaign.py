@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
 
+import click
 import pytest
 
 from cutline.campaign import Campaign
@@ -196,7 +197,7 @@ def test_no_command_makes_a_database_by_looking_for_one(cutline: Run) -> None:
     assert os.listdir() == ["arms.txt"]
 
 
-@pytest.mark.parametrize("name", sorted(command.commands))
+@pytest.mark.parametrize("name", command.list_commands(click.Context(command)))
 def test_the_help_of_every_command_has_an_example(cutline: Run, name: str) -> None:
     done = cutline("campaign", name, "--help")
     assert done.status == 0

@@ -1,17 +1,18 @@
 """A campaign: which arm to measure next, what came back, what is decided."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, Unpack
 
 from cutline.campaign.database import counters
 from cutline.campaign.database.address import Url
 from cutline.campaign.database.clock import Clock
-from cutline.campaign.database.identity import Identity, read_identities, read_identity
+from cutline.campaign.database.identity import read_identities, read_identity
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations import asking, creation, observing, telling
 from cutline.campaign.operations.creation import Arms
 from cutline.campaign.operations.finishing import end_dead
-from cutline.campaign.results import Decision, Observation, Pull, Pulls, Result, Status
+from cutline.campaign.reader import Reader
+from cutline.campaign.results import Observation, Pull, Pulls, Status
 from cutline.campaign.settings import Expected, Options, Settings
 from cutline.errors import ConflictError
 from cutline.policies import Policy
@@ -24,19 +25,13 @@ if TYPE_CHECKING:
     from cutline.campaign.running.sources import Measure, MeasureBatch
 
 
-class Campaign:
+class Campaign(Reader):
     """One campaign in a database, made by ``create`` or ``open``; any number of processes may use it at once.
 
     Every method is one short transaction: it has happened when the method returns, and if the process dies before,
     it has not. Methods raise StoreError if the database fails (full, read-only, out of reach), which changes
     nothing, and NotFoundError if the campaign has been deleted. A campaign may be shared between threads.
     """
-
-    def __init__(self, store: Store, campaign: Identity, clock: Clock) -> None:
-        """Not to be called; see ``create`` and ``open``."""
-        self._store = store
-        self._identity = campaign
-        self._clock = clock
 
     @classmethod
     def create(
@@ -102,16 +97,6 @@ class Campaign:
             store.close()
             raise
         return cls(store, campaign, Clock(clock))
-
-    @property
-    def name(self) -> str:
-        """The name of the campaign."""
-        return self._identity.name
-
-    @property
-    def settings(self) -> Settings:
-        """What the campaign was created with."""
-        return self._identity.settings
 
     def ask(
         self,
@@ -189,33 +174,6 @@ class Campaign:
         """
         return observing.observe(self._store, self._identity, self._clock, observations)
 
-    def decisions(self, nearest: int | None = None, confidence: float = 0.95) -> list[Decision]:
-        """Return a Decision for every arm, in the order of ``create``.
-
-        With ``nearest``, only for that many arms: those most likely to be wrong, these first. Each interval [low, high]
-        holds the true mean at all times with probability ``confidence`` at least, for one arm. Raises InvalidInputError
-        unless nearest >= 1 and 0 < confidence < 1.
-        """
-        from cutline.campaign.operations import deciding  # loads NumPy
-
-        return deciding.decisions(self._store, self._identity, nearest, confidence)
-
-    def records(self) -> list[tuple[int, float, int]]:
-        """Return the different records of arms: pulls, total reward, and how many arms have them."""
-        from cutline.campaign.operations import deciding
-
-        return deciding.records(self._store, self._identity)
-
-    def results(self) -> Iterator[Result]:
-        """Yield every reward that the campaign holds, in the order in which the pulls were asked for or observed."""
-        from cutline.campaign.operations import deciding
-
-        return deciding.results(self._store, self._identity)
-
-    def status(self) -> Status:
-        """Return where the campaign stands; it takes the same time for a million arms, and writes nothing."""
-        return counters.status(self._store, self._identity, self._clock)
-
     def run(self, measure: "Measure", jobs: int = 1, **options: Unpack["RunOptions"]) -> "RunReport":
         """Measure until the campaign has finished, ``jobs`` arms at a time; see ``runner.run``."""
         from cutline.campaign.running.runner import run
@@ -233,19 +191,6 @@ class Campaign:
         from cutline.campaign.running.runner import run_batches
 
         return run_batches(self, measure, batch, jobs, **options)
-
-    def close(self) -> None:
-        """Close the connections to the database; a campaign in memory is gone."""
-        self._store.close()
-
-    def __enter__(self) -> "Campaign":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"Campaign({self.name!r}, {self.settings.policy}, threshold {self.settings.threshold})"
 
 
 def campaigns(url: Url, clock: Callable[[], float] | None = None) -> list[Status]:

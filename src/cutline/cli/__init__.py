@@ -1,14 +1,12 @@
 """The command line: one module a command, found by its file name, loaded when it is called.
 
-A module ``cli/<name>.py`` holds ``command``, a click command or group, and no logic of its own; ``import_.py`` is
-the command import. Data goes to standard output, talk to standard error. What Cutline raises on purpose, or click,
-becomes one line and exit status 2.
+A module ``cli/<name>.py`` holds ``command``, a click command or group, and no logic of its own;
+``cli/campaign/<name>.py`` is a command of the group campaign. Data goes to standard output, talk to standard error.
+What Cutline raises on purpose, or click, becomes one line and exit status 2.
 """
 
-import importlib
 import io
 import os
-import pkgutil
 import sys
 from typing import NoReturn
 
@@ -16,38 +14,23 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from cutline import __version__
-from cutline.cli._groups import Group
+from cutline.cli._groups import Folder
 from cutline.cli._streams import say, write_utf8
 from cutline.errors import CutlineError
 from cutline.passwords import hide_passwords
 
+cutline = click.version_option(__version__)(
+    Folder(
+        __name__,
+        name="cutline",
+        help="""Decide which of many items make the cut, with the fewest measurements.
 
-class _Commands(Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(self._modules())
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        module = self._modules().get(cmd_name)
-        if module is None:
-            return None
-        command = importlib.import_module(f"{__name__}.{module}").command
-        assert isinstance(command, click.Command)
-        return command
-
-    @staticmethod
-    def _modules() -> dict[str, str]:
-        names = (module.name for module in pkgutil.iter_modules(__path__))
-        return {name.rstrip("_").replace("_", "-"): name for name in names if not name.startswith("_")}
-
-
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__)
-def cutline() -> None:
-    """Decide which of many items make the cut, with the fewest measurements.
-
-    Where one command measures an item, begin with run; where you measure yourself, with campaign; for a budget, with
-    plan; with labels that you have already, with replay. Each command explains itself: cutline run --help.
-    """
+        Where one command measures an item, begin with run; where you measure yourself, with campaign; for a budget,
+        with plan; with labels that you have already, with replay. Each command explains itself: cutline run --help.
+        """,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+)
 
 
 def main() -> None:

@@ -1,0 +1,71 @@
+"""What a campaign tells about itself, and changes nothing."""
+
+from collections.abc import Iterator
+from typing import Self
+
+from cutline.campaign.database import counters
+from cutline.campaign.database.clock import Clock
+from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.store import Store
+from cutline.campaign.results import Decision, Result, Status
+from cutline.campaign.settings import Settings
+
+
+class Reader:
+    """The part of a Campaign that only reads: each method is one transaction that writes nothing."""
+
+    def __init__(self, store: Store, campaign: Identity, clock: Clock) -> None:
+        """Not to be called; see ``create`` and ``open``."""
+        self._store = store
+        self._identity = campaign
+        self._clock = clock
+
+    @property
+    def name(self) -> str:
+        """The name of the campaign."""
+        return self._identity.name
+
+    @property
+    def settings(self) -> Settings:
+        """What the campaign was created with."""
+        return self._identity.settings
+
+    def decisions(self, nearest: int | None = None, confidence: float = 0.95) -> list[Decision]:
+        """Return a Decision for every arm, in the order of ``create``.
+
+        With ``nearest``, only for that many arms: those most likely to be wrong, these first. Each interval [low, high]
+        holds the true mean at all times with probability ``confidence`` at least, for one arm. Raises InvalidInputError
+        unless nearest >= 1 and 0 < confidence < 1.
+        """
+        from cutline.campaign.operations import deciding  # loads NumPy
+
+        return deciding.decisions(self._store, self._identity, nearest, confidence)
+
+    def records(self) -> list[tuple[int, float, int]]:
+        """Return the different records of arms: pulls, total reward, and how many arms have them."""
+        from cutline.campaign.operations import deciding
+
+        return deciding.records(self._store, self._identity)
+
+    def results(self) -> Iterator[Result]:
+        """Yield every reward that the campaign holds, in the order in which the pulls were asked for or observed."""
+        from cutline.campaign.operations import deciding
+
+        return deciding.results(self._store, self._identity)
+
+    def status(self) -> Status:
+        """Return where the campaign stands; it takes the same time for a million arms, and writes nothing."""
+        return counters.status(self._store, self._identity, self._clock)
+
+    def close(self) -> None:
+        """Close the connections to the database; a campaign in memory is gone."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.settings.policy}, threshold {self.settings.threshold})"

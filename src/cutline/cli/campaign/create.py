@@ -1,0 +1,44 @@
+"""cutline campaign create: make a campaign."""
+
+from typing import Any
+
+import click
+
+from cutline.cli._campaigns import db_option, done_option, say_done, settings, settings_options
+from cutline.cli._streams import say
+from cutline.cli._tables import counted
+from cutline.errors import InvalidInputError
+
+
+@click.command()
+@db_option
+@click.option("--campaign", "name", default="main", show_default=True, metavar="NAME", help="The campaign's name.")
+@click.option(
+    "--arms", "arms_file", required=True, metavar="FILE", help="The arms, one id a line; - for standard input."
+)
+@settings_options
+@done_option
+def command(db: str, name: str, arms_file: str, form: str, **options: Any) -> None:
+    """Create a campaign, and the database where there is none.
+
+    --threshold and --budget are needed.
+
+    \b
+    Example:
+      cutline campaign create --db labels.db --arms tasks.txt --threshold 0.5 --budget 4000
+    """
+    from cutline.campaign import Campaign
+    from cutline.campaign.database.address import label
+    from cutline.campaign.files.arms_file import read_arms
+    from cutline.campaign.files.exporting import status_row
+
+    given = {key: value for key, value in settings(options).items() if value is not None}
+    for needed in ("threshold", "budget"):
+        if needed not in given:
+            raise InvalidInputError(f"--{needed} is missing")
+    arms = read_arms(arms_file)
+    with Campaign.create(db, name, arms, **{"policy": "LSA"} | given) as campaign:
+        status = campaign.status()
+    say_done(f"campaign {name!r} in {label(db)}: {counted(len(arms), 'arm')}", status_row(status), form)
+    if status.warning:
+        say(status.warning)
