@@ -1,4 +1,4 @@
-# make paper | quick | test | nightly | check | bench | docs: each sets up .venv when it is missing or out of date.
+# make paper | quick | test | nightly | check | bench | docs | serve: each sets up .venv when it is missing or out of date.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,10 +6,15 @@ PIP := $(BIN)/pip --disable-pip-version-check
 PYTEST := $(BIN)/pytest --numprocesses=logical --maxprocesses=4 --dist=worksteal
 INPUTS := pyproject.toml constraints.txt
 
-.PHONY: paper quick test nightly check bench docs clean
+.PHONY: paper serve quick test nightly check bench docs clean
 
 paper: $(VENV)/.paper
 	$(BIN)/cutline paper
+
+serve: $(VENV)/.serve
+	test -e example.db || $(BIN)/cutline campaign create --db example.db --campaign 'can it fly' --arms examples/animals.txt \
+	  --threshold 0.5 --budget 400 --target-errors 1
+	$(BIN)/cutline serve --db example.db
 
 quick: $(VENV)/.dev
 	$(PYTEST) -m "not (process or postgres or docs or compile or slow)" --hypothesis-profile=quick
@@ -45,6 +50,10 @@ $(VENV)/.paper: $(INPUTS) | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[plot]'
 	@echo "compiling the kernels, once"
 	$(BIN)/cutline paper --runs 1 --out $(VENV)/compiled >/dev/null
+	touch $@
+
+$(VENV)/.serve: $(INPUTS) | $(BIN)/python
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[plot,server]'
 	touch $@
 
 $(VENV)/.dev: $(INPUTS) | $(BIN)/python

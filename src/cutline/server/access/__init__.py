@@ -1,0 +1,1 @@
+"""Who may do what: tokens, roles, cookies, and the checks against other sites' forms."""

@@ -1,0 +1,89 @@
+"""Errors as RFC 9457 has them: what is wrong, in Cutline's own line, with the status that HTTP has for it."""
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from cutline.errors import ConflictError, CutlineError, InvalidInputError, NotFoundError, StoreError
+
+RETRY_AFTER = 2
+"""Seconds after which a client may try again when the database is away."""
+
+_STATUS = {ConflictError: 409, NotFoundError: 404, StoreError: 503, InvalidInputError: 422}
+"""The status of each error; the first that fits counts."""
+
+
+class ProblemDetails(BaseModel):
+    """An error: RFC 9457, with the class of the error as a member of its own."""
+
+    type: str = Field(examples=["about:blank"])
+    title: str = Field(examples=["Conflict"])
+    status: int = Field(examples=[409])
+    detail: str = Field(examples=["pull 5f2c81aa-1-0 was told 1, not 0"], description="What is wrong, in one line.")
+    error: str | None = Field(None, examples=["ConflictError"], description="The class of the error in Cutline.")
+
+
+class ProblemError(Exception):
+    """Ends a request with a status and a line."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+
+
+def answer(status: int, detail: str, error: str | None = None) -> Response:
+    """Return the response for a problem."""
+    body = ProblemDetails(
+        type="about:blank", title=HTTPStatus(status).phrase, status=status, detail=detail, error=error
+    )
+    headers = {503: {"Retry-After": str(RETRY_AFTER)}, 401: {"WWW-Authenticate": "Bearer"}}.get(status)
+    return JSONResponse(body.model_dump(), status, headers, media_type="application/problem+json")
+
+
+def of_error(error: CutlineError) -> Response:
+    """Return the response for what Cutline raises."""
+    for kind, status in _STATUS.items():
+        if isinstance(error, kind):
+            return answer(status, str(error), kind.__name__)
+    return answer(500, str(error), type(error).__name__)
+
+
+def of_validation(error: RequestValidationError) -> Response:
+    """Return the response for a request that does not fit its model: the first thing that is wrong with it."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return answer(422, f"{where}: {first['msg']}", "InvalidInputError")
+
+
+def install(app: FastAPI) -> None:
+    """Have every error answered as a problem."""
+
+    @app.exception_handler(ProblemError)
+    def on_problem(_: Request, error: ProblemError) -> Response:
+        return answer(error.status, error.detail)
+
+    @app.exception_handler(CutlineError)
+    def on_error(_: Request, error: CutlineError) -> Response:
+        return of_error(error)
+
+    @app.exception_handler(RequestValidationError)
+    def on_validation(_: Request, error: RequestValidationError) -> Response:
+        return of_validation(error)
+
+    @app.exception_handler(HTTPException)
+    def on_http(_: Request, error: HTTPException) -> Response:
+        made = answer(error.status_code, str(error.detail))
+        made.headers.update(error.headers or {})
+        return made
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the problems that an operation may answer with, as OpenAPI has them."""
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
+    return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
