@@ -93,7 +93,7 @@ class Versions(SharedCampaignTests):
 
     def make_old(self, campaign: Campaign) -> None:
         """Make the database of a campaign one of the first version."""
-        tables = ("imports", "import_arms", "import_pulls", "clock", "sources", "learnt")
+        tables = ("imports", "import_arms", "import_pulls", "clock", "sources", "learnt", "tokens")
         for statement in (
             *(f"DROP TABLE cutline_{name}" for name in tables),
             *(f"ALTER TABLE cutline_campaigns DROP COLUMN {name}" for name in OF_CAMPAIGNS),
@@ -116,14 +116,14 @@ def create_second(url: str) -> Campaign:
     return Campaign.create(url, "second", ["a"], 0.5, "LSA", 1)
 
 
-LATER = """
+LATER = f"""
 import os
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "9998"
-down_revision = "0004"
+down_revision = "{HEAD}"
 
 
 def upgrade():

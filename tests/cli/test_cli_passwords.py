@@ -74,6 +74,9 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("import",): ("labels.csv", "--threshold", "0.5", "--budget", "9"),
     ("export",): ("observations",),
     ("plan",): (),
+    ("serve", "token", "create"): ("--name", "me", "--role", "owner"),
+    ("serve", "token", "list"): (),
+    ("serve", "token", "revoke"): ("--name", "me"),
     ("campaign", "create"): GIVEN,
     ("campaign", "abandon"): ("a-1-1",),
     ("campaign", "list"): (),
@@ -110,6 +113,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_command_that_takes_a_database_is_tried() -> None:
     takes = {words for words, found in all_commands(command_line) if any("--db" in each.opts for each in found.params)}
     assert takes == set(COMMANDS)
+
+
+def test_a_server_says_no_password(cutline: Run, folder: Path) -> None:
+    for url in SPELLINGS:
+        done = cutline("serve", "--db", url)
+        assert (done.status, done.out) == (2, "")
+        assert "s3cret" not in done.err, url
+        assert "tail0" not in done.err, url
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

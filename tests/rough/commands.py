@@ -8,6 +8,7 @@ import click
 
 from cutline.campaign.campaign import Campaign
 from cutline.cli import cutline
+from cutline.server.access.tokens import tokens_of
 
 ARMS = tuple(f"arm {letter}" for letter in "abcdef")
 LEASE = 1_000_000
@@ -32,6 +33,9 @@ GOOD: dict[str, Given] = {
     "pytest": {"db": "new.db", "budget": "2", "batch": "2", "words": ("test_two.py", "-pno:cacheprovider")},
     "replay": {"labels": ("labels.csv",), "runs": "2", "policies": "Uniform", "jobs": "1"},
     "run": {"arms_file": "arms.txt", "threshold": "0.5", "budget": "8", "db": "new.db", "words": ("true", "{arm}")},
+    "serve token create": {"db": "x.db", "name": "me", "role": "owner"},
+    "serve token list": {"db": "x.db"},
+    "serve token revoke": {"db": "x.db", "name": "ann"},
     "simulate": {"means": "0.2,0.7", "budgets": "20", "runs": "3", "policies": "Uniform", "jobs": "1"},
 }
 
@@ -47,7 +51,15 @@ def filled(good: Given, pull: str) -> dict[str, str | tuple[str, ...] | bool]:
 ENDED_WELL = {"campaign ask": {0, 3, 4}, "campaign decisions": {0, 5}, "pytest": {0, 1, 5}, "run": {0, 1, 5}}
 """The exit statuses of calls that did what they were asked, where it is not 0 alone."""
 
-SAYS_NOTHING = {"campaign abandon", "campaign create", "campaign delete", "campaign tell", "import", "paper"}
+SAYS_NOTHING = {
+    "campaign abandon",
+    "campaign create",
+    "campaign delete",
+    "campaign tell",
+    "import",
+    "paper",
+    "serve token revoke",
+}
 """The commands that write nothing to standard output."""
 
 
@@ -96,6 +108,8 @@ def make_folder(folder: Path) -> str:
     rows = [f"{arm},worker {place},{int(place < 2)}\n" for arm in ARMS for place in range(3)]
     (folder / "labels.csv").write_text("task,worker,label\n" + "".join(rows), encoding="utf-8")
     with Campaign.create(str(folder / "x.db"), "main", ARMS, threshold=0.5, policy="LSA", budget=50) as campaign:
+        with tokens_of(str(folder / "x.db")) as tokens:
+            tokens.create("ann", "viewer")
         for pull in campaign.ask(10, worker="worker 9", lease=LEASE):
             campaign.tell(pull, 1)
         return str(campaign.ask(1, worker="worker 8", lease=LEASE)[0].id)

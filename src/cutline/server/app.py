@@ -8,9 +8,12 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from cutline import __version__
+from cutline.campaign.database.clock import Clock
+from cutline.campaign.database.store import Store
 from cutline.server import api, pages, problems
+from cutline.server.access.tokens import Tokens
 from cutline.server.campaigns import Campaigns
-from cutline.server.middleware import BoundedBodies, RootPath, SafeHeaders
+from cutline.server.middleware import BehindProxy, BoundedBodies, SafeHeaders
 from cutline.server.settings import ServerSettings
 
 STATIC = Path(__file__).parent / "static"
@@ -19,14 +22,16 @@ STATIC = Path(__file__).parent / "static"
 def create_app(settings: ServerSettings) -> FastAPI:
     """Return the application that serves the campaigns of a database, for any ASGI server.
 
-    ``app.state.settings`` has the settings, ``app.state.campaigns`` the campaigns.
+    The database is made where there is none. ``app.state.settings`` has the settings, ``app.state.campaigns`` the
+    campaigns, ``app.state.tokens`` the tokens. Raises StoreError if the database fails.
     """
-    campaigns = Campaigns(settings)
+    store, clock = Store.connect(settings.db, create=True), Clock(settings.clock)
+    store.write(lambda connection: None)  # makes the tables
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        campaigns.close()
+        store.close()
 
     app = FastAPI(
         title="Cutline",
@@ -38,7 +43,8 @@ def create_app(settings: ServerSettings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.settings = settings
-    app.state.campaigns = campaigns
+    app.state.campaigns = Campaigns(store, clock)
+    app.state.tokens = Tokens(store, clock)
     problems.install(app)
     app.include_router(api.router)
     app.include_router(pages.router)
@@ -50,5 +56,5 @@ def create_app(settings: ServerSettings) -> FastAPI:
 
     app.add_middleware(SafeHeaders)
     app.add_middleware(BoundedBodies)
-    app.add_middleware(RootPath, root_path=settings.root_path)
+    app.add_middleware(BehindProxy, settings=settings)
     return app

@@ -1,15 +1,20 @@
-"""The campaigns that a server serves, each opened once."""
+"""The campaigns that a server serves: one database, its connections shared by all of them."""
 
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from cutline.campaign.campaign import Campaign, campaigns, delete
+from cutline.campaign.campaign import Campaign
+from cutline.campaign.database import counters
+from cutline.campaign.database.clock import Clock
+from cutline.campaign.database.identity import read_identities, read_identity
+from cutline.campaign.database.store import Store
+from cutline.campaign.operations import creation
 from cutline.campaign.operations.creation import Arms
+from cutline.campaign.operations.finishing import end_dead
 from cutline.campaign.results import Status
-from cutline.campaign.settings import Options
+from cutline.campaign.settings import Settings
 from cutline.errors import NotFoundError
-from cutline.server.settings import ServerSettings
 
 T = TypeVar("T")
 
@@ -17,18 +22,15 @@ T = TypeVar("T")
 class Campaigns:
     """The campaigns of one database, for any number of threads."""
 
-    def __init__(self, settings: ServerSettings) -> None:
-        self._url = settings.db
-        self._clock = settings.clock
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
         self._opened: dict[str, Campaign] = {}
         self._turn = threading.Lock()
 
     def statuses(self) -> list[Status]:
         """Return where every campaign stands, by name."""
-        try:
-            return campaigns(self._url, self._clock)
-        except NotFoundError:  # no database, or nothing in it
-            return []
+        return [counters.status(self._store, each, self._clock) for each in read_identities(self._store)]
 
     def use(self, name: str, work: Callable[[Campaign], T]) -> T:
         """Do ``work`` with the campaign of that name and return what it returns; raise what it raises.
@@ -46,26 +48,23 @@ class Campaigns:
 
     def create(self, name: str, arms: Arms, threshold: float, policy: str, budget: int, **options: Any) -> Status:
         """Create a campaign and return where it stands; raise what ``Campaign.create`` raises."""
-        given: Options = options  # type: ignore[assignment]  # Campaign.create checks them
-        with Campaign.create(self._url, name, arms, threshold, policy, budget, clock=self._clock, **given) as made:
-            return made.status()
+        settings = Settings(threshold, policy, budget, **options)  # type: ignore[arg-type]  # Settings parses it
+        return counters.status(self._store, creation.create(self._store, name, arms, settings), self._clock)
 
     def delete(self, name: str) -> None:
         """Delete a campaign; raise NotFoundError if there is none of that name."""
-        delete(self._url, name)
-
-    def close(self) -> None:
-        """Close all that was opened."""
-        with self._turn:
-            for campaign in self._opened.values():
-                campaign.close()
-            self._opened.clear()
+        creation.delete(self._store, name)
 
     def _open(self, name: str) -> Campaign:
         with self._turn:
-            if name not in self._opened:
-                self._opened[name] = Campaign.open(self._url, name, clock=self._clock)
-            return self._opened[name]
+            campaign = self._opened.get(name)
+        if campaign is None:
+            identity = read_identity(self._store, name)
+            end_dead(self._store, identity)
+            campaign = Campaign(self._store, identity, self._clock)
+            with self._turn:
+                self._opened[name] = campaign
+        return campaign
 
     def _forget(self, name: str, campaign: Campaign) -> None:
         with self._turn:

@@ -4,6 +4,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cutline.server.problems import answer
+from cutline.server.settings import ServerSettings
 
 LARGEST = 64 * 2**20
 """A body of more bytes is refused."""
@@ -19,20 +20,30 @@ _HEADERS = {
 }
 
 
-class RootPath:
-    """Serves the same paths with the root path in front of them, and without, for proxies that take it away."""
+class BehindProxy:
+    """Serves the same paths with the root path in front of them, and without, for proxies that take it away.
 
-    def __init__(self, app: ASGIApp, root_path: str) -> None:
+    Whether the user has come by https is what a trusted proxy says.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app
-        self._root = root_path
+        self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._root and scope["type"] == "http":
+        root = self._settings.root_path
+        if scope["type"] == "http":
             path = scope["path"]
-            if path != self._root and not path.startswith(f"{self._root}/"):
-                path = self._root + path
-            scope = {**scope, "path": path, "root_path": self._root}
+            if root and path != root and not path.startswith(f"{root}/"):
+                path = root + path
+            scope = {**scope, "path": path, "root_path": root, "scheme": self._scheme(scope)}
         await self._app(scope, receive, send)
+
+    def _scheme(self, scope: Scope) -> str:
+        said = dict(scope["headers"]).get(b"x-forwarded-proto", b"").decode("latin-1")
+        peer = scope.get("client")
+        trusted = said in ("http", "https") and peer is not None and self._settings.trusts(peer[0])
+        return said if trusted else str(scope["scheme"])
 
 
 class BoundedBodies:

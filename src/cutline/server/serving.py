@@ -2,10 +2,10 @@
 
 import socket
 from collections.abc import Callable
+from typing import NamedTuple
 
 import uvicorn
 
-from cutline.campaign.database.store import Store
 from cutline.errors import InvalidInputError
 from cutline.server.app import create_app
 from cutline.server.settings import ServerSettings
@@ -14,25 +14,49 @@ GRACE = 5
 """Seconds that requests under way have when the server is stopped."""
 
 
-def serve(settings: ServerSettings, host: str, port: int, ready: Callable[[str], object]) -> None:
+class Certificate(NamedTuple):
+    """The files of a certificate and of its key."""
+
+    certificate: str
+    key: str
+
+
+def serve(
+    settings: ServerSettings,
+    host: str,
+    port: int,
+    ready: Callable[[str], object],
+    certificate: Certificate | None = None,
+) -> None:
     """Serve until a signal stops it; ``ready`` is called with the address as soon as the server listens.
 
-    The database is made where there is none. Raises InvalidInputError if the address cannot be listened at, StoreError
-    if the database fails.
+    The database is made where there is none. Raises InvalidInputError if the address cannot be listened at, if others
+    reach it and there is no token, and if the certificate cannot be used; StoreError if the database fails.
     """
-    with Store.connect(settings.db, create=True) as store:
-        store.write(lambda connection: None)  # makes the tables
+    app = create_app(settings)
+    if not settings.only_here and not app.state.tokens.are_there():
+        raise InvalidInputError(
+            f"whoever reaches {host} could do everything, since there is no token; make one with cutline serve token "
+            "create, or listen at 127.0.0.1"
+        )
     listening = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE,
+        ssl_certfile=None if certificate is None else certificate.certificate,
+        ssl_keyfile=None if certificate is None else certificate.key,
     )
-    ready(f"http://{shown}:{listening.getsockname()[1]}{settings.root_path}/")
+    try:
+        config.load()
+    except OSError as error:
+        raise InvalidInputError(f"the certificate or its key cannot be used: {error}") from None
+    scheme = "http" if certificate is None else "https"
+    ready(f"{scheme}://{shown}:{listening.getsockname()[1]}{settings.root_path}/")
     with listening:
         uvicorn.Server(config).run(sockets=[listening])
 

@@ -27,7 +27,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0004"
+HEAD = "0005"
 """The schema version that this code reads and writes."""
 
 VERSION_TABLE = "cutline_version"
@@ -166,6 +166,22 @@ Index("cutline_pulls_expires", pulls.c.campaign_id, pulls.c.expires)
 Index("cutline_pulls_worker", pulls.c.worker_digest, pulls.c.arm)
 Index("cutline_pulls_key", pulls.c.key_digest, unique=True)
 # the migrations leave rows that have null there out of these three; to say so here would load both dialects
+
+
+tokens = Table(
+    "cutline_tokens",  # with which a server lets somebody in; only their digests are kept
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, unique=True),  # null for what a token was exchanged for: a login, a link
+    Column("role", Text, nullable=False),
+    Column("campaign_id", Integer),  # null for all campaigns
+    Column("digest", LargeBinary, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("ends", Double),  # null for never
+    Column("parent", Integer),  # the token that a login or a link comes from, and ends with
+    Column("once", Boolean, nullable=False),  # whether it is a link, gone once it has been used
+    sqlite_autoincrement=True,  # an id that comes back would revive the logins of a token that was revoked
+)
 
 
 def digest(campaign: int, text: str) -> bytes:

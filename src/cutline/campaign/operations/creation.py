@@ -26,6 +26,7 @@ from cutline.campaign.database.schema import (
     learnt,
     pulls,
     sources,
+    tokens,
 )
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations import learning
@@ -177,7 +178,7 @@ def delete(store: Store, name: str) -> None:
         deleted = connection.execute(delete_from(campaigns).where(campaigns.c.id == campaign.id))
         if deleted.rowcount == 0:
             return
-        for table in (sources, imports, learnt):
+        for table in (sources, imports, learnt, tokens):
             connection.execute(delete_from(table).where(table.c.campaign_id == campaign.id))
         for number in (pulls.c.number, arms.c.number, import_pulls.c.number, import_arms.c.arm):
             connection.execute(delete_from(number.table).where(number.between(*campaign.numbers)))

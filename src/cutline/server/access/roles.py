@@ -43,6 +43,11 @@ class Access:
     campaign: str | None = None
     name: str | None = None
 
+    @property
+    def is_personal(self) -> bool:
+        """Whether this is somebody who labels: his answers are his own, and he touches nobody else's."""
+        return self.role is Role.LABELLER
+
     def may(self, action: Action, campaign: str | None) -> bool:
         """Tell whether this is allowed on a campaign; None: on all of them."""
         return action in _MAY[self.role] and self.campaign in (None, campaign)
