@@ -54,6 +54,18 @@ def test_ids_of_one_kind_make_a_list_for_quarantine(cutline: Run) -> None:
     assert cutline("campaign", "decisions", "--db", "x.db", "--only", "above", "--format", "ids").out == "good\n"
 
 
+def test_ids_with_a_line_end_are_refused_as_lines_before_anything_is_written(cutline: Run) -> None:
+    with Campaign.create("y.db", "main", ["a\nb", "c"], 0.5, "Uniform", 2) as campaign:
+        campaign.run(lambda pull: pull.arm == "a\nb")
+    done = cutline("campaign", "decisions", "--db", "y.db", "--format", "ids", "--junit", "j.xml")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == (
+        "cutline: the id 'a\\nb' has a line end, so that its lines could be misread; give --format json or csv\n"
+    )
+    assert not Path("j.xml").exists()
+    assert cutline("campaign", "decisions", "--db", "y.db", "--format", "ids", "--only", "below").out == "c\n"
+
+
 def test_ids_are_whole_where_the_output_is_no_terminal(cutline: Run) -> None:
     lines = cutline("campaign", "decisions", "--db", "x.db").out.splitlines()
     assert lines[1].startswith(f"{LONG}      1  0.0000      below")

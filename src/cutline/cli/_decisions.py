@@ -90,32 +90,34 @@ def show_decisions(
 ) -> int:
     """Show the decisions of a campaign and return the exit status: 0, or 5 for what must not be.
 
-    Arms that were ``skipped``, since they are not to be measured, are no reason to fail.
+    Arms that were ``skipped``, since they are not to be measured, are no reason to fail. Raises what ``as_ids`` raises,
+    before anything is written.
     """
     from cutline.campaign.files.exporting import in_words
-    from cutline.campaign.files.verdicts import as_markdown, write_junit
+    from cutline.campaign.files.verdicts import as_ids, as_markdown, write_junit
 
+    shown = [item for item in decisions if output.only in (None, in_words(item))]
+    ids = as_ids(shown) if output.form == "ids" else ""
     if output.junit is not None:
         with whole_file(output.junit, "wb") as file:
             write_junit(decisions, name, threshold, file)
-    if output.form == "markdown":
+    if output.form == "ids":
+        click.echo(ids, nl=False)
+    elif output.form == "markdown":
         click.echo(as_markdown(decisions, threshold, output.only), nl=False)
     else:
-        _print([item for item in decisions if output.only in (None, in_words(item))], output)
+        _print(shown, output)
     return FAILED if any(in_words(item) in output.fail_on and item.arm not in skipped for item in decisions) else 0
 
 
 def _print(decisions: "Sequence[Decision]", output: Output) -> None:
     from cutline.campaign.files.exporting import DECISION_COLUMNS, decision_rows, write_csv
-    from cutline.campaign.files.verdicts import as_ids
 
     form = output.form
     if form == "csv":
         write_csv(decision_rows(decisions), DECISION_COLUMNS, sys.stdout, output.safe_csv)
     elif form == "json":
         click.echo(as_json(list(decision_rows(decisions))), nl=False)
-    elif form == "ids":
-        click.echo(as_ids(decisions), nl=False)
     else:
         click.echo(_table(decisions), nl=False)
 

@@ -2,12 +2,13 @@
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import IO
 
 from cutline.campaign.files.exporting import in_words
 from cutline.campaign.results import Decision
-from cutline.text import printable
+from cutline.errors import InvalidInputError
+from cutline.text import printable, quoted
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -29,8 +30,14 @@ def as_markdown(decisions: Sequence[Decision], threshold: float, only: str | Non
     return "\n".join(lines) + "\n"
 
 
-def as_ids(decisions: Iterable[Decision]) -> str:
-    """Return the ids, one a line, exactly as they stand."""
+def as_ids(decisions: Sequence[Decision]) -> str:
+    """Return the ids, one a line, exactly as they stand; raise InvalidInputError for one that has a line end."""
+    for item in decisions:
+        if "\n" in item.arm or "\r" in item.arm:
+            raise InvalidInputError(
+                f"the id {quoted(item.arm)} has a line end, so that its lines could be misread; "
+                "give --format json or csv"
+            )
     return "".join(f"{item.arm}\n" for item in decisions)
 
 
