@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import os
 import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -206,6 +208,24 @@ def test_pilot_results_are_read_and_checked(file: Write) -> None:
         "a,3,1": "'a' stands further up already; give each once",
     }.items():
         assert error_of(read_pilot, file(f"arm,pulls,total\na,2,1\n{row}\n")) == f"FILE, line 3: {message}"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "task,label\na,1\nb,0\na,0\n",
+        '{"task": "a", "label": 1}\n{"task": "b", "label": 0}\n{"task": "a", "label": 0}\n',
+        "arm,pulls,total\na,2,1\nb,1,0\n",
+    ],
+)
+def test_pilot_results_are_read_once_so_that_a_pipe_will_do(tmp_path: Path, content: str) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        written = pool.submit(pipe.write_text, content)
+        found = read_pilot(pipe)
+        written.result(timeout=10)
+    assert (found.arms, found.pulls.tolist(), found.totals.tolist()) == (("a", "b"), [2, 1], [1.0, 0.0])
 
 
 @pytest.mark.parametrize(

@@ -46,15 +46,26 @@ class Labelled:
 
     def rows(self, totals: bool = True) -> Iterator[RecordedLabel | TaskTotals]:
         """Yield all labels in constant memory, or, unless ``totals`` is False, the totals of a file that has those."""
+        yield from self._to_the_end(self._rows_of_all(totals))
+
+    def rows_in(self, file: File, table: Table | None) -> Iterator[RecordedLabel | TaskTotals]:
+        """Yield the labels in the one file, which is open; ``table`` if its header has been read as that of one."""
+        yield from self._to_the_end(self._rows(file, totals=False) if table is None else self._labels(table))
+
+    def _to_the_end(self, rows: Iterator[RecordedLabel | TaskTotals]) -> Iterator[RecordedLabel | TaskTotals]:
+        """Yield rows, then say how they were read; raise InvalidInputError if there are none."""
         row = None
-        for path in self._paths:
-            with open_file(path) as file:
-                for row in self._rows(file, totals):
-                    yield row
+        for row in rows:
+            yield row
         if row is None:
             raise InvalidInputError(f"{self.source}: no result is left: left out {self._counts()}")
         if self._left_out or self._format is not None:
             self._remark()
+
+    def _rows_of_all(self, totals: bool) -> Iterator[RecordedLabel | TaskTotals]:
+        for path in self._paths:
+            with open_file(path) as file:
+                yield from self._rows(file, totals)
 
     def _rows(self, file: File, totals: bool) -> Iterator[RecordedLabel | TaskTotals]:
         chosen = self._reading.get("format")

@@ -124,9 +124,8 @@ def read_pilot(path: StrPath, **reading: Unpack[Reading]) -> Pilot:
         table = None if named or formats.recognised(file) is not None else table_of(file)
         if table is not None and not _has_labels(table):
             return _pilot(table)
-    if str(path) == "-":
-        raise InvalidInputError("labels for a pilot cannot come from standard input; name a file")
-    return _pilot_of_labels(Labelled(path, **reading))
+        labelled = Labelled(path, **reading)
+        return _pilot_of_labels(labelled.source, labelled.rows_in(file, table))
 
 
 def _pilot(table: Table) -> Pilot:
@@ -141,13 +140,13 @@ def _pilot(table: Table) -> Pilot:
     return _as_pilot(table.name, rows)
 
 
-def _pilot_of_labels(labelled: Labelled) -> Pilot:
+def _pilot_of_labels(source: str, labels: Iterable[RecordedLabel | TaskTotals]) -> Pilot:
     rows: dict[str, tuple[int, float, int]] = {}
-    for row in labelled.rows(totals=False):
+    for row in labels:
         assert isinstance(row, RecordedLabel)
         pulls, total, line = rows.get(row.task, (0, 0.0, row.line))
         rows[row.task] = (pulls + 1, total + row.label, line)
-    return _as_pilot(labelled.source, rows)
+    return _as_pilot(source, rows)
 
 
 def _as_pilot(source: str, rows: dict[str, tuple[int, float, int]]) -> Pilot:
