@@ -22,8 +22,8 @@ MEMORY = 6 * 2**30
 
 def serve() -> None:
     """Fork for every call; return in the forked process, where standard streams and arguments are those of the call."""
-    for module in pkgutil.iter_modules(cli.__path__):
-        importlib.import_module(f"cutline.cli.{module.name}")
+    for module in pkgutil.walk_packages(cli.__path__, "cutline.cli."):
+        importlib.import_module(module.name)
     for name in ("campaign.campaign", "campaign.resume", "campaign.files.importing", "recorded.replay", "planning"):
         importlib.import_module(f"cutline.{name}")
     for line in sys.stdin:

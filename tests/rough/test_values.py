@@ -3,6 +3,9 @@
 import os
 import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,8 +30,10 @@ TEXTS = (
 )
 PATHS = (
     *("/dev/null", "/dev/full", "/dev/stdin", ".", "..", "folder", "link", "dangling", "loop", "link/x", "not there/x"),
-    *(os.fsdecode(b"\xff.csv"), "a" * 300 + ".csv", "plot.svg", "sqlite:///y.db", "postgresql://[", "empty"),
+    *(os.fsdecode(b"\xff.csv"), "a" * 300 + ".csv", "plot.svg", "sqlite:///y.db", "postgresql://[", "empty", "pipe"),
 )
+WRITTEN = {"junit", "out", "plot"}
+"""The parameters that name what a command writes; of all others a file is read."""
 COMMANDS = list(commands())
 IDS = [command.name for command in COMMANDS]
 
@@ -68,6 +73,23 @@ def strange(template: Template) -> Template:
     return template
 
 
+@contextmanager
+def other_end(pipe: Path, case: Case) -> Iterator[None]:
+    """Make a named pipe, which somebody writes labels into, or reads, once."""
+    os.mkfifo(pipe)
+    labels = pipe.with_name("labels.csv").read_bytes()
+    use = pipe.read_bytes if case.parameter in WRITTEN else partial(pipe.write_bytes, labels)
+    with ThreadPoolExecutor() as pool:
+        used = pool.submit(use)
+        try:
+            yield
+        finally:
+            os.close(os.open(pipe, os.O_RDWR))  # ends the wait of whoever was not met
+            with suppress(BrokenPipeError):
+                used.result()
+            pipe.unlink()
+
+
 def found(cases: list[Case], strange: Template, where: Path) -> list[str]:
     """Make calls; return what must not have come of them."""
     every: list[str] = []
@@ -75,7 +97,8 @@ def found(cases: list[Case], strange: Template, where: Path) -> list[str]:
         for number, case in enumerate(cases):
             folder = strange.copied(where / str(number))
             words = case.command.words(case.given(strange.pull))
-            outcome = call(folder, words)
+            with other_end(folder / "pipe", case) if case.value == "pipe" else nullcontext():
+                outcome = call(folder, words)
             every += [f"{words!r:.200}: {text}" for text in complaints(case.command.name, folder, strange, outcome)]
     return every
 
