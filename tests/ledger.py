@@ -9,11 +9,14 @@ from cutline.campaign import Campaign
 
 LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED, WITHDRAWN = range(6)
 STRIDE = 2**40
-ARMS = "number - {base}, name, payload, position, pulls, total, squares, in_flight, index_value, generation, doubt"
-PULLS = "number - {base}, arm - {base}, state, expires, reward, worker, key"
+ARMS = (
+    "number - {base}, name, payload, position, pulls, total, squares, in_flight, index_value, generation, decision, "
+    "doubt"
+)
+PULLS = "number - {base}, arm - {base}, state, expires, reward, worker, key, note, time"
 CAMPAIGN = (
     "name, threshold, policy, budget, seed, max_pulls_per_arm, repeat_workers, prior_a, prior_b, target_errors, "
-    "decide, generation, learnt_from, learn_at, up_to_date, arms, numbered, spent, in_flight, observed, doubt"
+    "decide, generation, learnt_from, learn_at, up_to_date, arms, numbered, spent, in_flight, observed, doubt, decided"
 )
 
 
@@ -47,7 +50,7 @@ def under_way(campaign: Campaign) -> tuple[Any, ...]:
 def audit(campaign: Campaign) -> None:
     """Assert that every sum that the tables keep is the sum of what they hold, and that the budget was kept."""
     (own,), arms, pulls = dump(campaign)
-    *_, generation, _, _, up_to_date, count, numbered, spent, in_flight, observed, doubt = own
+    *_, generation, _, _, up_to_date, count, numbered, spent, in_flight, observed, doubt, decided = own
     states = [state for _, _, state, *_ in pulls]
     assert (spent, in_flight, observed) == (states.count(TOLD), states.count(LEASED), states.count(OBSERVED))
     assert spent + in_flight <= campaign.settings.budget
@@ -56,14 +59,16 @@ def audit(campaign: Campaign) -> None:
     assert all(1 <= number <= numbered for number in numbers)
     assert set(states) <= set(range(WITHDRAWN + 1))
     assert (count, doubt) == (len(arms), sum(arm[-1] for arm in arms))
-    generations = [arm[-2] for arm in arms]
+    assert decided == sum(arm[4] > 0 for arm in arms)
+    generations = [arm[-3] for arm in arms]
     assert max(generations) <= generation
     assert set(generations[:up_to_date]) <= {generation}
     rewards: dict[int, list[int]] = defaultdict(list)
     flying: Counter[int] = Counter()
-    for _, arm, state, expires, reward, _, _ in pulls:
+    for _, arm, state, expires, reward, _, _, note, _ in pulls:
         assert (expires is not None) == (state == LEASED)
         assert (reward is not None) == (state in (TOLD, OBSERVED))
+        assert note is None or state in (TOLD, OBSERVED, WITHDRAWN)
         flying[arm] += state == LEASED
         if reward is not None:
             rewards[arm].append(reward)

@@ -20,7 +20,19 @@ import pytest
 import cutline
 from cutline import campaign, errors
 from cutline.campaign.files.importing import Imported
-from cutline.campaign.results import Decision, Observation, Pull, Pulls, Reason, Result, Status
+from cutline.campaign.results import (
+    Answer,
+    ArmHistory,
+    Decision,
+    Observation,
+    PastPull,
+    Pull,
+    Pulls,
+    PullState,
+    Reason,
+    Result,
+    Status,
+)
 from cutline.campaign.running.loop import RunReport
 from cutline.campaign.settings import Settings
 from cutline.planning import Beliefs, Plan
@@ -47,14 +59,23 @@ CURVES = RegretCurves(
 POINT = Point(4, 0.5, 0.1, 0.6)
 
 
+ANSWER = Answer(1.5, "ann", 0.5, "a note")
+DECISION = Decision("pear", {"n": 1}, 2, 1, 0.5, True, 0.25, 1.0, 0.0, 1.0)
+PAST = PastPull("key", PullState.TOLD, "ann", 1.5, None, (ANSWER,))
+
+
 EXAMPLES: dict[type, Callable[[], Any]] = {
+    Answer: lambda: ANSWER,
+    ArmHistory: lambda: ArmHistory(DECISION, (PAST,)),
     Beliefs: lambda: Beliefs.prior(1, 2, 3),
     Comparison: lambda: Comparison(0.5, 0.1, 5.0, 4.5, 1e-5, -5.0, 10),
     Counts: lambda: Counts("c.csv", ("a",), np.array([1]), np.array([2])),
-    Decision: lambda: Decision("pear", {"n": 1}, 2, 1, 0.5, True, 0.25, 1.0, 0.0, 1.0),
+    Decision: lambda: DECISION,
     Imported: lambda: Imported("main", 3, 2, None, 1),
     Observation: lambda: Observation("pear", 0.5, "ann", "key"),
     Observations: lambda: OBSERVATIONS,
+    PastPull: lambda: PAST,
+    PullState: lambda: PullState.IN_FLIGHT,
     Pilot: lambda: Pilot("p.csv", ("a",), np.array([2]), np.array([0.5]), ("line 2",)),
     Plan: lambda: Plan("LSA", 2, 0.5, 0.1, 4, 3, 5, 0.95, 0.1, 0.01, 9, 6, None, 2, "a remark", 7, (POINT,)),
     Point: lambda: POINT,

@@ -157,11 +157,11 @@ class Slept(Campaign):
 
     lost = False
 
-    def tell(self, pull: Pull | str, reward: float) -> bool:
+    def tell(self, pull: Pull | str, reward: float, note: str | None = None) -> bool:
         if isinstance(pull, Pull) and pull.arm == "arm 3" and not self.lost:
             self.lost = True
             raise ConflictError("the lease has ended")
-        return super().tell(pull, reward)
+        return super().tell(pull, reward, note)
 
     def tell_many(self, rewards: Any) -> int:
         if not self.lost and any(pull.arm == "arm 3" for pull, _ in rewards):

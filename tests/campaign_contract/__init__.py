@@ -5,6 +5,7 @@ A test of campaigns belongs to the file of what it is about; it runs on every st
 
 from campaign_contract.asking import Asking
 from campaign_contract.clocks import Clocks
+from campaign_contract.correcting import Correcting
 from campaign_contract.creating import Creating
 from campaign_contract.deciding import Deciding
 from campaign_contract.importing import Importing
@@ -14,12 +15,15 @@ from campaign_contract.leasing import Leasing
 from campaign_contract.observing import Observing
 from campaign_contract.opening import Opening
 from campaign_contract.processes import Processes
+from campaign_contract.remembering import Remembering
 from campaign_contract.stopping import Stopping
 from campaign_contract.telling import Telling
 from campaign_contract.versions import Versions
 
 
-class CampaignContract(Asking, Telling, Leasing, Stopping, Observing, Deciding, Learning, Creating):
+class CampaignContract(
+    Asking, Telling, Correcting, Remembering, Leasing, Stopping, Observing, Deciding, Learning, Creating
+):
     """Subclasses give a fixture ``url``: None, or that of an empty database."""
 
 

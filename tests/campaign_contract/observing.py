@@ -45,8 +45,8 @@ class Observing(CampaignTests):
         assert dump(campaign) == before
         assert campaign.observe_many([]) == 0
 
-    @pytest.mark.parametrize("observation", [(), ("arm 0",), ("arm 0", 1, None, None, None)])
-    def test_an_observation_is_an_arm_and_a_reward_and_perhaps_worker_and_key(
+    @pytest.mark.parametrize("observation", [(), ("arm 0",), ("arm 0", 1, None, None, None, None)])
+    def test_an_observation_is_an_arm_and_a_reward_and_perhaps_worker_key_and_note(
         self, create: Create, observation: Any
     ) -> None:
         with pytest.raises(InvalidInputError, match="it must be"):
@@ -128,11 +128,11 @@ class Observing(CampaignTests):
         answers = random.Random(1)
         for worker in ("ann", "bob", None):
             for pull in campaign.ask(3, worker=worker):
-                campaign.tell(pull, answers.random())
-        campaign.observe("arm 2", 0.5, "cid", "from elsewhere")
+                campaign.tell(pull, answers.random(), note=f"of {worker}")
+        campaign.observe("arm 2", 0.5, "cid", "from elsewhere", "a note")
         flying = one(campaign)
         before = dump(campaign)
-        exported = [Observation(item.arm, item.reward, item.worker, item.key) for item in campaign.results()]
+        exported = [Observation(item.arm, item.reward, item.worker, item.key, item.note) for item in campaign.results()]
         assert len(exported) == 10
         assert campaign.observe_many(exported) == 0
         with pytest.raises(ConflictError, match="has no reward; tell it"):
@@ -144,4 +144,4 @@ class Observing(CampaignTests):
         for mine, its in zip(campaign.decisions(), copy.decisions(), strict=True):
             assert (mine.arm, mine.pulls, mine.mean, mine.above) == (its.arm, its.pulls, its.mean, its.above)
             assert (mine.wrong, mine.hoeffding) == (its.wrong, its.hoeffding)
-        assert [(item.arm, item.reward, item.worker, item.key) for item in copy.results()] == exported
+        assert [(item.arm, item.reward, item.worker, item.key, item.note) for item in copy.results()] == exported

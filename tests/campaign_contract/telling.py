@@ -126,3 +126,34 @@ class Telling(CampaignTests):
         campaign.tell(other, 1)
         with pytest.raises(ConflictError, match="has its reward already"):
             campaign.abandon(other)
+
+    def test_a_note_is_kept_with_the_reward_it_came_with(self, create: Create) -> None:
+        campaign = create(4)
+        first, second, third, fourth = campaign.ask(4)
+        assert campaign.tell(first, 1, "l.txt\nline 2 \U0001f3c1")
+        assert campaign.tell_many([(second, 0, "no"), (third, 0.5), (fourth, 1, "")]) == 3
+        assert campaign.observe("arm 0", 1, "ann", "key", "seen")
+        notes = ["l.txt\nline 2 \U0001f3c1", "no", None, None, "seen"]
+        assert [item.note for item in campaign.results()] == notes
+        assert campaign.tell(first, 1, "another note") is False
+        assert campaign.tell_many([(second, 0, "first"), (second, 0, "second")]) == 0
+        assert [item.note for item in campaign.results()] == notes
+
+    @pytest.mark.parametrize("note", ["a\0b", "\ud800", 7, b"n", ["n"]])
+    def test_a_note_is_text_that_every_database_keeps(self, create: Create, note: Any) -> None:
+        campaign = create(1)
+        pull = one(campaign)
+        refusals: list[Callable[[], object]] = [
+            lambda: campaign.tell(pull, 1, note),
+            lambda: campaign.observe("arm 0", 1, note=note),
+            lambda: campaign.correct(pull, 1, note),
+        ]
+        for refused in refusals:
+            with pytest.raises(InvalidInputError, match=r"^note "):
+                refused()
+        assert campaign.status().in_flight == 1
+
+    @pytest.mark.parametrize("answer", [(), ("a",), ("a", 1, None, None), None, 7])
+    def test_an_answer_is_a_pull_and_a_reward_and_perhaps_a_note(self, create: Create, answer: Any) -> None:
+        with pytest.raises(InvalidInputError, match=r"^answer .* must be \(pull, reward\), and may add a note$"):
+            create(1).tell_many([answer])

@@ -9,7 +9,9 @@ from sqlalchemy import Connection, text
 
 from campaign_contract.campaigns import SharedCampaignTests, arms, one
 from cutline.campaign import Campaign, campaigns
+from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.schema import HEAD
+from cutline.campaign.operations import learning
 from cutline.errors import StoreError
 from ledger import audit, dump, rows
 
@@ -37,9 +39,11 @@ class Versions(SharedCampaignTests):
             made.observe("arm 0", 1, "ann", "key")
             first, second = made.ask(2, worker="bob")
             made.tell(first, 1)
+            made._store.write(functools.partial(execute, "UPDATE cutline_pulls SET time = NULL"))
             before = dump(made)
             self.make_old(made)
         with Campaign.open(url, "old") as upgraded:
+            learning.keep_up(upgraded._store, upgraded._identity, Clock(), wholly=True)
             assert dump(upgraded) == before
             assert (upgraded.settings.prior, upgraded.settings.decide) == ((1, 1), "mean")
             assert upgraded.status().in_flight == 1
@@ -93,11 +97,24 @@ class Versions(SharedCampaignTests):
 
     def make_old(self, campaign: Campaign) -> None:
         """Make the database of a campaign one of the first version."""
-        tables = ("imports", "import_arms", "import_pulls", "clock", "sources", "learnt", "tokens")
+        tables = (
+            "imports",
+            "import_arms",
+            "import_pulls",
+            "clock",
+            "sources",
+            "learnt",
+            "corrections",
+            "requests",
+            "progress",
+            "tokens",
+        )
         for statement in (
             *(f"DROP TABLE cutline_{name}" for name in tables),
             *(f"ALTER TABLE cutline_campaigns DROP COLUMN {name}" for name in OF_CAMPAIGNS),
-            *(f"ALTER TABLE cutline_arms DROP COLUMN {name}" for name in ("squares", "generation")),
+            *(f"ALTER TABLE cutline_arms DROP COLUMN {name}" for name in ("squares", "generation", "decision")),
+            "DROP INDEX cutline_pulls_arm",
+            *(f"ALTER TABLE cutline_pulls DROP COLUMN {name}" for name in ("note", "time")),
             "UPDATE cutline_version SET version_num = '0001'",
         ):
             campaign._store.write(functools.partial(execute, statement))
@@ -109,7 +126,7 @@ class Versions(SharedCampaignTests):
 
 
 OLD: Any = {"prior": (1, 1), "decide": "mean"}
-OF_CAMPAIGNS = ("unfinished_until", "decide", "generation", "learnt_from", "learn_at", "up_to_date")
+OF_CAMPAIGNS = ("unfinished_until", "decide", "generation", "learnt_from", "learn_at", "up_to_date", "decided")
 
 
 def create_second(url: str) -> Campaign:

@@ -178,7 +178,7 @@ def test_deleting_needs_to_be_confirmed(campaign: Run, monkeypatch: pytest.Monke
         (["decisions", "--confidence", "1"], "confidence is 1.0; it must be a number between 0 and 1"),
         (["delete"], "Missing option '--campaign'."),
         (["abandon", "1"], "campaign 'main' has no pull '1'"),
-        (["forget"], "No such command 'forget'; there are abandon, ask, create"),
+        (["forget"], "No such command 'forget'; there are abandon, ask, "),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_line(campaign: Run, arguments: list[str], message: str) -> None:

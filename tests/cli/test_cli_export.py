@@ -58,12 +58,12 @@ def test_an_export_makes_a_campaign_with_the_same_results(cutline: Run, held: Ca
 
 def test_standard_output_is_csv_with_the_columns_promised_and_replay_reads_it(cutline: Run) -> None:
     out = cutline("export", "observations", "--db", "x.db").out
-    assert out.startswith("task,worker,label,key\n")
+    assert out.startswith("task,worker,label,key,note\n")
     assert cutline("export", "observations", "--db", "x.db", "--format", "csv", "--out", "o").status == 0
     assert Path("o").read_bytes().decode() == out
     assert len(read_observations("o")) == 20
     lines = cutline("export", "observations", "--db", "x.db", "--format", "jsonl").out.split("\n")[:-1]
-    assert [sorted(json.loads(line)) for line in lines] == [["key", "label", "task", "worker"]] * 20
+    assert [sorted(json.loads(line)) for line in lines] == [["key", "label", "note", "task", "worker"]] * 20
 
 
 def test_decisions_are_those_of_the_campaign(cutline: Run, held: Campaign) -> None:

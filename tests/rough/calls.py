@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 from cutline.campaign.campaign import Campaign, campaigns
 from ledger import audit, dump
 from rough import forks
-from rough.commands import ENDED_WELL, make_folder
+from rough.commands import ENDED_WELL, Pulls, make_folder
 
 
 def files_in(folder: Path) -> set[str]:
@@ -36,17 +36,17 @@ def in_flight(folder: Path) -> int:
 
 
 class Template(NamedTuple):
-    """The folder of which every call finds a copy, the pull that is in flight in it, and what its campaign holds."""
+    """The folder of which every call finds a copy, two pulls of its campaign, and what that holds."""
 
     folder: Path
-    pull: str
+    pulls: Pulls
     held: Any
 
     @classmethod
     def made(cls, folder: Path) -> Self:
         """Make one."""
-        pull = make_folder(folder)
-        return cls(folder, pull, held_in(folder))
+        pulls = make_folder(folder)
+        return cls(folder, pulls, held_in(folder))
 
     def copied(self, to: Path) -> Path:
         """Make a copy of the folder."""

@@ -19,10 +19,12 @@ Given = Mapping[str, str | tuple[str, ...] | bool]
 GOOD: dict[str, Given] = {
     "campaign abandon": {"db": "x.db", "pull": ("{pull}",)},
     "campaign ask": {"db": "x.db"},
+    "campaign correct": {"db": "x.db", "pull": ("{told}",), "reward": ("0",)},
     "campaign create": {"db": "new.db", "arms_file": "arms.txt", "threshold": "0.5", "budget": "20"},
     "campaign decisions": {"db": "x.db"},
     "campaign delete": {"db": "x.db", "name": "main", "yes": True},
     "campaign list": {"db": "x.db"},
+    "campaign show": {"db": "x.db", "arm": ("arm a",)},
     "campaign status": {"db": "x.db"},
     "campaign tell": {"db": "x.db", "words": ("{pull}", "1")},
     "export": {"what": "observations", "db": "x.db"},
@@ -40,10 +42,19 @@ GOOD: dict[str, Given] = {
 }
 
 
-def filled(good: Given, pull: str) -> dict[str, str | tuple[str, ...] | bool]:
-    """Return what a command is given, with the id of a pull that is in flight."""
+class Pulls(NamedTuple):
+    """The ids of a pull that is in flight and of one that has been told."""
+
+    pull: str
+    told: str
+
+
+def filled(good: Given, pulls: Pulls) -> dict[str, str | tuple[str, ...] | bool]:
+    """Return what a command is given, with the ids of pulls in the place of their names in braces."""
     return {
-        name: tuple(text.replace("{pull}", pull) for text in value) if isinstance(value, tuple) else value
+        name: tuple(text.format(arm="{arm}", **pulls._asdict()) for text in value)
+        if isinstance(value, tuple)
+        else value
         for name, value in good.items()
     }
 
@@ -53,6 +64,7 @@ ENDED_WELL = {"campaign ask": {0, 3, 4}, "campaign decisions": {0, 5}, "pytest":
 
 SAYS_NOTHING = {
     "campaign abandon",
+    "campaign correct",
     "campaign create",
     "campaign delete",
     "campaign tell",
@@ -100,8 +112,8 @@ def commands(group: click.Command = cutline, name: tuple[str, ...] = ()) -> Iter
         yield from commands(found, (*name, word))
 
 
-def make_folder(folder: Path) -> str:
-    """Make the folder that the good calls work in; return the pull that is leased in its campaign."""
+def make_folder(folder: Path) -> Pulls:
+    """Make the folder that the good calls work in; return pulls of its campaign."""
     folder.mkdir()
     (folder / "arms.txt").write_text("".join(f"{arm}\n" for arm in ARMS), encoding="utf-8")
     (folder / "test_two.py").write_text("def test_a(): pass\ndef test_b(): pass\n", encoding="utf-8")
@@ -110,6 +122,6 @@ def make_folder(folder: Path) -> str:
     with Campaign.create(str(folder / "x.db"), "main", ARMS, threshold=0.5, policy="LSA", budget=50) as campaign:
         with tokens_of(str(folder / "x.db")) as tokens:
             tokens.create("ann", "viewer")
-        for pull in campaign.ask(10, worker="worker 9", lease=LEASE):
-            campaign.tell(pull, 1)
-        return str(campaign.ask(1, worker="worker 8", lease=LEASE)[0].id)
+        told = campaign.ask(10, worker="worker 9", lease=LEASE)
+        campaign.tell_many([(pull, 1) for pull in told])
+        return Pulls(campaign.ask(1, worker="worker 8", lease=LEASE)[0].id, told[0].id)

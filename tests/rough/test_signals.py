@@ -61,7 +61,7 @@ def begun(start: Start, words: list[str], folder: Path) -> "subprocess.Popen[Any
 
 def seconds(start: Start, command: Command, template: Template, where: Path) -> float:
     """How long the command takes when nothing stops it."""
-    process = begun(start, command.words(filled(GOOD[command.name], template.pull)), template.copied(where))
+    process = begun(start, command.words(filled(GOOD[command.name], template.pulls)), template.copied(where))
     before = time.monotonic()
     process.communicate(timeout=surroundings.PATIENCE)
     return time.monotonic() - before
@@ -71,7 +71,7 @@ def found(start: Start, case: Case, lasts: float, template: Template, folder: Pa
     """Stop the command in a copy of the template; return what must not have come of it."""
     name = case.command.name
     template.copied(folder)
-    process = begun(start, case.command.words(filled(GOOD[name], template.pull)), folder)
+    process = begun(start, case.command.words(filled(GOOD[name], template.pulls)), folder)
     time.sleep(case.moment * lasts)
     process.send_signal(case.number)
     out, talk = (text.decode() for text in process.communicate(timeout=surroundings.PATIENCE))

@@ -11,7 +11,7 @@ import pytest
 
 import surroundings
 from rough.calls import Template, files_in, in_flight
-from rough.commands import ENDED_WELL, GOOD, SAYS_NOTHING, Command, commands, filled
+from rough.commands import ENDED_WELL, GOOD, SAYS_NOTHING, Command, Pulls, commands, filled
 
 START = """
 import os, sys
@@ -70,9 +70,9 @@ def statuses(case: Case) -> set[int]:
     return fine
 
 
-def words(case: Case, pull: str) -> list[str]:
+def words(case: Case, pulls: Pulls) -> list[str]:
     """The words of the call; where standard input is strange, files are read from it."""
-    good = filled(GOOD[case.command.name], pull)
+    good = filled(GOOD[case.command.name], pulls)
     if case.stream == 0:
         good = {name: "-" if value in ("arms.txt", "labels.csv") else value for name, value in good.items()}
     return case.command.words(good)
@@ -83,7 +83,7 @@ def found(case: Case, template: Template, folder: Path) -> list[str]:
     template.copied(folder)
     states = [case.state if stream == case.stream else AS_IT_IS for stream in range(3)]
     done = subprocess.run(
-        [sys.executable, "-c", START, *states, *words(case, template.pull)],
+        [sys.executable, "-c", START, *states, *words(case, template.pulls)],
         cwd=folder,
         env=os.environ | ({"PYTHONIOENCODING": "ascii"} if case.state == "ascii" else {}),
         stdin=subprocess.DEVNULL,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from rough.calls import Template, complaints, many_calls
-from rough.commands import GOOD, Command, Given, commands, filled
+from rough.commands import GOOD, Command, Given, Pulls, commands, filled
 
 NUMBERS = ("0", "-1", "1" + 30 * "0", "nan", "inf", "1e400", "1e-400", "0x10", "1_000", "")
 TEXTS = (
@@ -45,9 +45,9 @@ class Case(NamedTuple):
     parameter: str
     value: str
 
-    def given(self, pull: str) -> Given:
+    def given(self, pulls: Pulls) -> Given:
         """What the command is given."""
-        good = filled(GOOD[self.command.name], pull)
+        good = filled(GOOD[self.command.name], pulls)
         old = good.get(self.parameter)
         return good | {self.parameter: (self.value, *old[1:]) if isinstance(old, tuple) else self.value}
 
@@ -96,7 +96,7 @@ def found(cases: list[Case], strange: Template, where: Path) -> list[str]:
     with many_calls(where) as call:
         for number, case in enumerate(cases):
             folder = strange.copied(where / str(number))
-            words = case.command.words(case.given(strange.pull))
+            words = case.command.words(case.given(strange.pulls))
             with other_end(folder / "pipe", case) if case.value == "pipe" else nullcontext():
                 outcome = call(folder, words)
             every += [f"{words!r:.200}: {text}" for text in complaints(case.command.name, folder, strange, outcome)]
@@ -114,7 +114,7 @@ def test_good_calls_end_well(template: Template, tmp_path: Path) -> None:
             if command.name == "paper":  # it takes long, and has tests of its own
                 continue
             folder = template.copied(tmp_path / command.name)
-            outcome = call(folder, command.words(filled(GOOD[command.name], template.pull)))
+            outcome = call(folder, command.words(filled(GOOD[command.name], template.pulls)))
             assert (outcome.status, list(complaints(command.name, folder, template, outcome))) == (0, []), command.name
 
 

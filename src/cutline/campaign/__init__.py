@@ -5,7 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cutline.campaign.campaign import Campaign, campaigns, delete
-    from cutline.campaign.results import Decision, Observation, Pull, Pulls, Reason, Result, Status
+    from cutline.campaign.results import (
+        Answer,
+        ArmHistory,
+        Decision,
+        Observation,
+        PastPull,
+        Pull,
+        Pulls,
+        PullState,
+        Reason,
+        Result,
+        Status,
+    )
     from cutline.campaign.running.batch_command import BatchCommand
     from cutline.campaign.running.command import Command
     from cutline.campaign.running.loop import RunReport
@@ -14,13 +26,17 @@ if TYPE_CHECKING:
     from cutline.campaign.settings import Settings
 
 _HOMES = {
+    "Answer": "results",
+    "ArmHistory": "results",
     "BatchCommand": "running.batch_command",
     "BatchRunnable": "running.sources",
     "Campaign": "campaign",
     "Command": "running.command",
     "Decision": "results",
     "Observation": "results",
+    "PastPull": "results",
     "Pull": "results",
+    "PullState": "results",
     "Pulls": "results",
     "Reason": "results",
     "Result": "results",
@@ -35,13 +51,17 @@ _HOMES = {
 }
 
 __all__ = [
+    "Answer",
+    "ArmHistory",
     "BatchCommand",
     "BatchRunnable",
     "Campaign",
     "Command",
     "Decision",
     "Observation",
+    "PastPull",
     "Pull",
+    "PullState",
     "Pulls",
     "Reason",
     "Result",

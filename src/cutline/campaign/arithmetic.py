@@ -92,6 +92,13 @@ class Learnt(NamedTuple):
         return cls(read["knowledge"], None if read["policy"] is None else tuple(read["policy"]), read["policy_from"])
 
 
+class Verdict(NamedTuple):
+    """What is decided of a record: whether it is above, and the probability that this is wrong, in whole 10^-12ths."""
+
+    above: bool
+    doubt: int
+
+
 class Arithmetic:
     """Index, decision and probability of error of an arm's record; totals and squares are in billionths.
 
@@ -110,7 +117,7 @@ class Arithmetic:
         self._above, self._below = Fraction(repr(settings.threshold)).as_integer_ratio()
         # many arms have one record, above all at the beginning
         self.index = lru_cache(_RECORDS)(self._index)
-        self._doubts: dict[Record, int] = {}
+        self._verdicts: dict[Record, Verdict] = {}
 
     def _index(self, pulls: int, total: int, in_flight: int) -> float:
         """Return the policy's index, pulls in flight counted as if they will repeat the arm's mean.
@@ -172,15 +179,16 @@ class Arithmetic:
         """Return about how many pulls it takes from expected errors to a target below, at most 10^15."""
         return math.ceil(min(self._knowledge.more_pulls(errors, target, self.threshold, arms), 1e15))
 
-    def doubts(self, records: list[Record]) -> list[int]:
-        """Return the probabilities that the decisions of these records are wrong, in whole 10^-12ths."""
-        known = self._doubts
+    def verdicts(self, records: list[Record]) -> list["Verdict"]:
+        """Return what is decided of each of these records."""
+        known = self._verdicts
         if len(known) > _RECORDS:
-            known = self._doubts = {}
+            known = self._verdicts = {}
         import numpy as np
 
         new = list({record for record in records if record not in known})
         if new:
-            wrong = self.decide(*np.array(new, dtype=np.int64).T)[1]
-            known.update(zip(new, np.rint(wrong * DOUBT).astype(np.int64).tolist(), strict=True))
+            above, wrong = self.decide(*np.array(new, dtype=np.int64).T)
+            doubts = np.rint(wrong * DOUBT).astype(np.int64).tolist()
+            known.update(zip(new, map(Verdict, above.tolist(), doubts), strict=True))
         return [known[record] for record in records]

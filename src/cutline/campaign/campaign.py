@@ -8,7 +8,7 @@ from cutline.campaign.database.address import Url
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import read_identities, read_identity
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations import asking, creation, observing, telling
+from cutline.campaign.operations import asking, correcting, creation, observing, telling
 from cutline.campaign.operations.creation import Arms
 from cutline.campaign.operations.finishing import end_dead
 from cutline.campaign.reader import Reader
@@ -61,7 +61,7 @@ class Campaign(Reader):
         settings = Settings(threshold, policy, budget, **options)  # type: ignore[arg-type]  # Settings parses it
         store = Store.connect(url, create=True)
         try:
-            return cls(store, creation.create(store, name, arms, settings), Clock(clock))
+            return cls(store, creation.create(store, name, arms, settings, Clock(clock)), Clock(clock))
         except BaseException:
             store.close()
             raise
@@ -118,10 +118,12 @@ class Campaign(Reader):
         """
         return asking.ask(self._store, self._identity, self._clock, n, worker, lease, without, distinct)
 
-    def tell(self, pull: Pull | str, reward: float) -> bool:
+    def tell(self, pull: Pull | str, reward: float, note: str | None = None) -> bool:
         """Record the reward of a pull (or its id): a number in [0, 1] or a boolean. Return whether it is new.
 
-        Rewards are kept to nine decimals. Telling the same again changes nothing and returns False. A tell after the
+        Rewards are kept to nine decimals. A ``note`` is text that is kept with the reward: an answer, how many tokens,
+        the name of a file. Telling the same reward again changes nothing, whatever its note, and returns False; to
+        replace it there is ``correct``. A tell after the
         lease has ended counts like any other while there is room for it: in the budget, at the arm (with
         ``max_pulls_per_arm``), and with the worker, which may have got the arm again. Else its place has gone to
         another pull, and it is refused; but what the worker has answered in another way since is no news.
@@ -129,14 +131,27 @@ class Campaign(Reader):
         Raises ConflictError for another reward than the one told, an abandoned pull, or a place that is gone;
         NotFoundError for an unknown pull; InvalidInputError for a bad reward. Then nothing has changed.
         """
-        return telling.tell(self._store, self._identity, self._clock, [(pull, reward)]) == 1
+        return telling.tell(self._store, self._identity, self._clock, [(pull, reward, note)]) == 1
 
-    def tell_many(self, rewards: Iterable[tuple[Pull | str, float]]) -> int:
-        """Record many (pull, reward) pairs in one transaction, all or none; return how many are new.
+    def tell_many(self, rewards: Iterable[tuple[Pull | str, float] | tuple[Pull | str, float, str | None]]) -> int:
+        """Record many (pull, reward) or (pull, reward, note) in one transaction, all or none; return how many are new.
 
         Each is treated as by ``tell``, and raises what tell raises.
         """
         return telling.tell(self._store, self._identity, self._clock, list(rewards))
+
+    def correct(self, pull: Pull | str, reward: float, note: str | None = None, worker: str | None = None) -> bool:
+        """Replace the reward of a pull that has been told; return whether that changed anything.
+
+        The old reward and note stay in the history of the arm (see ``arm``), with when and by whom they were replaced:
+        ``worker``, by default the one whose pull it is. Without a ``note`` the note stays, an empty one removes it. It
+        costs no budget, and can be done after the campaign has finished; if that was because of its target, it may go
+        on then.
+
+        Raises ConflictError for a pull without a reward, and for a result from elsewhere: that is corrected where it
+        comes from, and imported again; NotFoundError for an unknown pull, InvalidInputError for a bad reward.
+        """
+        return correcting.correct(self._store, self._identity, self._clock, pull, reward, note, worker)
 
     def abandon(self, pull: Pull | str) -> None:
         """Give a pull back without a reward ("cannot say"): its arm is free, and the budget has its place back.
@@ -144,7 +159,7 @@ class Campaign(Reader):
         Its worker does not get the arm again (unless workers repeat). Abandoning again changes nothing. Raises
         ConflictError if the pull has been told, NotFoundError for an unknown pull.
         """
-        asking.abandon(self._store, self._identity, pull)
+        asking.abandon(self._store, self._identity, self._clock, pull)
 
     def extend(self, pull: Pull | str, lease: float) -> float:
         """Make a lease end ``lease`` seconds from now, and return when that is.
@@ -154,8 +169,17 @@ class Campaign(Reader):
         """
         return asking.extend(self._store, self._identity, self._clock, pull, lease)
 
-    def observe(self, arm: str, reward: float, worker: str | None = None, key: str | None = None) -> bool:
+    def observe(
+        self,
+        arm: str,
+        reward: float,
+        worker: str | None = None,
+        key: str | None = None,
+        note: str | None = None,
+    ) -> bool:
         """Record a result from elsewhere; return whether it is new. It is paid for already: it costs no budget.
+
+        A ``note`` is text that is kept with it.
 
         It counts as a result of the arm in everything else: the index, ``max_pulls_per_arm``, the decision, and the
         arms that its ``worker`` has answered. A ``key`` makes it idempotent: the same key again with the same arm
@@ -165,12 +189,12 @@ class Campaign(Reader):
         NotFoundError for an unknown arm, ConflictError for a key that holds another arm or reward or a worker's other
         answer, InvalidInputError for a bad reward.
         """
-        return self.observe_many([Observation(arm, reward, worker, key)]) == 1
+        return self.observe_many([Observation(arm, reward, worker, key, note)]) == 1
 
     def observe_many(self, observations: Iterable[Observation | tuple[Any, ...]]) -> int:
         """Record many results in one transaction, all or none; return how many are new. Each as by ``observe``.
 
-        An observation is (arm, reward), (arm, reward, worker) or (arm, reward, worker, key).
+        An observation is (arm, reward) and may have more: (arm, reward, worker, key, note).
         """
         return observing.observe(self._store, self._identity, self._clock, observations)
 

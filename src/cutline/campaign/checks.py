@@ -59,6 +59,15 @@ def check_text(what: str, value: Any) -> str:
     return value
 
 
+def check_note(note: Any) -> str | None:
+    """Return a note, None for an empty one; raise InvalidInputError unless it is text that every database keeps."""
+    if note is None or note == "":
+        return None
+    if not isinstance(note, str):
+        raise InvalidInputError(f"note {note!r} is not text; write other things as text, such as JSON")
+    return check_text("note", note)
+
+
 def check_reward(reward: Any) -> float:
     """Return a reward; raise InvalidInputError unless it is a boolean or a number in [0, 1]."""
     try:

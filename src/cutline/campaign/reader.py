@@ -7,7 +7,7 @@ from cutline.campaign.database import counters
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.store import Store
-from cutline.campaign.results import Decision, Result, Status
+from cutline.campaign.results import ArmHistory, Decision, Result, Status
 from cutline.campaign.settings import Settings
 
 
@@ -52,6 +52,17 @@ class Reader:
         from cutline.campaign.operations import deciding
 
         return deciding.results(self._store, self._identity)
+
+    def arm(self, arm: str, last: int | None = None, confidence: float = 0.95) -> ArmHistory:
+        """Return the Decision of an arm and the history of its pulls: who gave which reward when, with which note.
+
+        Pulls that were abandoned, whose lease has ended, and those in flight are in it, too, and what corrections have
+        replaced. With ``last``, only so many of its pulls, the latest. ``confidence`` as in ``decisions``. Raises
+        NotFoundError if there is no such arm.
+        """
+        from cutline.campaign.operations import remembering  # loads NumPy
+
+        return remembering.history(self._store, self._identity, self._clock, arm, last, confidence)
 
     def status(self) -> Status:
         """Return where the campaign stands; it takes the same time for a million arms, and writes nothing."""

@@ -60,12 +60,13 @@ class Pulls(tuple[Pull, ...]):
 
 
 class Observation(NamedTuple):
-    """A result from elsewhere: a reward in [0, 1] of an arm, who gave it, and a key that says it is this one."""
+    """A result from elsewhere: a reward in [0, 1] of an arm, who gave it, a key that says it is this one, a note."""
 
     arm: str
     reward: float
     worker: str | None = None
     key: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class Result:
     """One reward that the campaign holds.
 
     ``key`` identifies it in any campaign: the id of its pull, or the key that a result from elsewhere came with, if
-    it came with one. ``observed`` says that it came from elsewhere.
+    it came with one. ``observed`` says that it came from elsewhere. ``note`` is what was kept with it, if anything was.
     """
 
     arm: str
@@ -106,6 +107,68 @@ class Result:
     worker: str | None
     key: str
     observed: bool
+    note: str | None = None
+
+
+class PullState(StrEnum):
+    """What has become of a pull, or of a result from elsewhere."""
+
+    IN_FLIGHT = "in flight"
+    """It is leased."""
+    TOLD = "told"
+    """It has its reward."""
+    ABANDONED = "abandoned"
+    """It was given back."""
+    LEASE_ENDED = "lease ended"
+    """Nobody told it in time; a late answer counts while there is room for it."""
+    OBSERVED = "observed"
+    """It came from elsewhere."""
+    WITHDRAWN = "withdrawn"
+    """It came from elsewhere, and counts no more since a corrected file does not have it."""
+
+
+class Answer(NamedTuple):
+    """A reward that somebody gave, with its note, and when (None: an older Cutline did not write it down)."""
+
+    time: float | None
+    worker: str | None
+    reward: float
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PastPull:
+    """A pull of an arm, or a result from elsewhere, and what has become of it.
+
+    ``key`` is as in Result. ``time`` is when it was told, observed or abandoned, or else asked for, in seconds since
+    1970; None for what an older Cutline wrote. ``expires``: when its lease ends, if it is in flight. The last of the
+    ``answers`` counts, those before it have been corrected.
+    """
+
+    key: str
+    state: PullState
+    worker: str | None
+    time: float | None
+    expires: float | None
+    answers: tuple[Answer, ...]
+
+    @property
+    def reward(self) -> float | None:
+        """The reward that counts, None if there is none."""
+        return self.answers[-1].reward if self.answers else None
+
+    @property
+    def note(self) -> str | None:
+        """The note of the reward that counts."""
+        return self.answers[-1].note if self.answers else None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmHistory:
+    """What the campaign says of an arm, and its pulls, in the order in which they were asked for or observed."""
+
+    decision: Decision
+    pulls: tuple[PastPull, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -19,9 +20,9 @@ format_option = click.option(
 )
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return lines of aligned columns, each cell on one line; names stand to the left, numbers to the right."""
-    return "\n".join(aligned([shown(text) for text in row] for row in (header, *rows))) + "\n"
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+    """Return lines of aligned columns, each cell on one line; the first ``left`` stand to the left, the rest right."""
+    return "\n".join(aligned(([shown(text) for text in row] for row in (header, *rows)), left)) + "\n"
 
 
 def as_json(value: Any) -> str:
@@ -32,6 +33,13 @@ def as_json(value: Any) -> str:
 def number(value: float | None, digits: int = 4) -> str:
     """Return a number with so many decimals, - for none."""
     return "-" if value is None or math.isnan(value) else f"{value:,.{digits}f}"
+
+
+def moment(seconds: float | None) -> str:
+    """Return a time in seconds since 1970 as UTC has it, to the second, - for none."""
+    if seconds is None:
+        return "-"
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def counted(count: int, what: str) -> str:

@@ -27,7 +27,8 @@ from cutline.cli._decisions import check_safe_csv, safe_csv_option
 def command(what: str, db: str, name: str | None, out: Path | None, form: str | None, safe_csv: bool) -> None:
     """Write the results of a campaign, or its decisions.
 
-    Observations are its results, with the columns task, worker, label and key; decisions are what it says of each arm.
+    Observations are its results, with the columns task, worker, label, key and note; decisions are what it says of each
+    arm.
 
     Observations can be imported and replayed; importing them into the campaign that they come from changes nothing.
 

@@ -40,11 +40,10 @@ def command(
 
     Each counts once, and none costs budget.
 
-    FILE has the columns task, worker and label, and maybe key, or task, yes and n (CSV, TSV, JSON Lines or a JSON
-    array, gzipped or not, - for standard input), or is what a tool writes: Label Studio, MTurk, pytest, Inspect and
-    others, see docs/formats.md. All of it is imported or nothing, of several files, too. A campaign that is not there
-    yet is made, with the
-    tasks as arms, from --threshold and --budget.
+    FILE has the columns task, worker and label, and maybe key and note, or task, yes and n (CSV, TSV, JSON Lines or a
+    JSON array, gzipped or not, - for standard input), or is what a tool writes: Label Studio, MTurk, pytest, Inspect
+    and others, see docs/formats.md. All of it is imported or nothing, of several files, too. A campaign that is not
+    there yet is made, with the tasks as arms, from --threshold and --budget.
 
     A row that is there already is no news: it is known by its key; else by its task and worker, also if the worker was
     asked and told; else (no worker, or a campaign made with --repeat-workers) by its place among the rows of its task

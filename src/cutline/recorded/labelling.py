@@ -117,15 +117,16 @@ class Labelled:
             Column("worker", _WORKER, reading.get("worker_col"), "--worker-col", optional=True),
             Column("label", LABEL, reading.get("label_col"), "--label-col"),
             Column("key", ("key",), optional=True),
+            Column("note", ("note",), optional=True),
         ]
         words = words_of(reading)
         line = kept = 0
-        for line, (task, worker, text, key) in table.fields(columns):
+        for line, (task, worker, text, key, note) in table.fields(columns):
             label = words.value(text, table.name, line)
             if label is not None:
                 kept += 1
                 task = task or required(task, "task", f"{table.name}, line {line}")
-                yield RecordedLabel(task, worker or None, label, line, key or None)
+                yield RecordedLabel(task, worker or None, label, line, key or None, note or None)
         remark, say = words.finish(table.name), reading.get("remark")
         if not kept:
             raise InvalidInputError(f"{table.name}: every label up to line {line} is one to skip, so none is left")

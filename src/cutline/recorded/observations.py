@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 class RecordedLabel(NamedTuple):
     """One recorded label: the task and worker as text, the label in [0, 1], the line that it came from, and its key.
 
-    A key says which result it is, wherever it is read from; None if there is none.
+    A key says which result it is, wherever it is read from; a note is what was kept with it. None if there is none.
     """
 
     task: str
@@ -18,6 +18,7 @@ class RecordedLabel(NamedTuple):
     label: float
     line: int
     key: str | None = None
+    note: str | None = None
 
 
 class TaskTotals(NamedTuple):

@@ -7,16 +7,16 @@ pulls that another transaction holds (SKIP LOCKED), and so never waits while it 
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypedDict
 
-from sqlalchemy import Connection, bindparam, insert, null, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from cutline.campaign.arithmetic import square
 from cutline.campaign.database import counters
 from cutline.campaign.database.identity import Identity, PullKey
 from cutline.campaign.database.learnt import State, arithmetic_of, read_state, receive_state, send_state
 from cutline.campaign.database.prepared import Answer, Prepared, PreparedForEach
-from cutline.campaign.database.schema import TOLD, arms, pulls
+from cutline.campaign.database.schema import ABOVE, BELOW, UNDECIDED, arms, pulls
 
 
 @dataclass(slots=True)
@@ -29,6 +29,7 @@ class Arm:
     squares: int
     in_flight: int
     doubt: int
+    decision: int
     changed: bool = False
 
     def take(self, units: int) -> None:
@@ -61,7 +62,15 @@ class PullRow(NamedTuple):
     worker: bytes | None
 
 
-_ARM = select(arms.c.number, arms.c.pulls, arms.c.total, arms.c.squares, arms.c.in_flight, arms.c.doubt)
+_ARM = select(
+    arms.c.number,
+    arms.c.pulls,
+    arms.c.total,
+    arms.c.squares,
+    arms.c.in_flight,
+    arms.c.doubt,
+    arms.c.decision,
+)
 _PULL = select(pulls.c.number, pulls.c.arm, pulls.c.state, pulls.c.reward, pulls.c.worker_digest)
 
 _LOCK_ARMS = PreparedForEach(
@@ -90,6 +99,7 @@ _WRITE_ARM = Prepared(
         index_value=bindparam("new_index"),
         doubt=bindparam("new_doubt"),
         generation=bindparam("new_generation"),
+        decision=bindparam("new_decision"),
     ),
     (
         "new_pulls",
@@ -99,6 +109,7 @@ _WRITE_ARM = Prepared(
         "new_index",
         "new_doubt",
         "new_generation",
+        "new_decision",
         "which",
     ),
 )
@@ -108,18 +119,6 @@ _LEASE_ARM = Prepared(
     .values(in_flight=bindparam("new_in_flight"), index_value=bindparam("new_index")),
     ("new_in_flight", "new_index", "which"),
 )
-_END_PULL = Prepared(
-    update(pulls)
-    .where(pulls.c.number == bindparam("pull"))
-    .values(state=bindparam("new_state"), expires=null(), reward=bindparam("new_reward")),
-    ("new_state", "new_reward", "pull"),
-)
-_NEW_PULL_COLUMNS = ("number", "campaign_id", "arm", "state", "expires", "worker", "worker_digest")
-_NEW_PULL = Prepared(
-    insert(pulls).values({name: bindparam(f"new_{name}") for name in _NEW_PULL_COLUMNS}),
-    tuple(f"new_{name}" for name in _NEW_PULL_COLUMNS),
-)
-_SEEN_PULL = Prepared(insert(pulls), tuple(column.name for column in pulls.columns))
 
 
 class Locked(NamedTuple):
@@ -165,102 +164,43 @@ def lock_pulls_and_arms(
     return Locked(rows, found, receive_state(campaign, state_answer))
 
 
-def tell_pulls(
-    connection: Connection,
-    campaign: Identity,
-    state: State,
-    told: list[tuple[int, int]],
-    changed: Iterable[Arm],
-    late: int,
-) -> tuple[Answer, State]:
-    """Write (number, reward) of pulls and the arms that took the rewards.
-
-    Return the answer of ``counters.add`` and the state after that.
-    """
-    doubt = write_arms(connection, campaign, state, changed)
-    _END_PULL.run(connection, [(TOLD, reward, number) for number, reward in told])
-    answer = counters.add(connection, campaign, late, spent=len(told), in_flight=late - len(told), doubt=doubt)
-    return answer, state.after(doubt, spent=len(told))
-
-
-def observe_pulls(
-    connection: Connection,
-    campaign: Identity,
-    state: State,
-    changed: Iterable[Arm],
-    settled: list[tuple[int, int]],
-    seen: int,
-) -> tuple[Answer, State]:
-    """Write the arms that took rewards from elsewhere, and (number, reward) of pulls in flight that were settled by it.
-
-    ``seen`` rewards are no pull's. Return the answer of ``counters.add`` and the state after that.
-    """
-    doubt = write_arms(connection, campaign, state, changed)
-    _END_PULL.run(connection, [(TOLD, reward, number) for number, reward in settled])
-    answer = counters.add(
-        connection,
-        campaign,
-        numbered=seen,
-        observed=seen,
-        spent=len(settled),
-        in_flight=-len(settled),
-        doubt=doubt,
-    )
-    return answer, state.after(doubt, spent=len(settled), observed=seen)
-
-
-def lease_pulls(
-    connection: Connection, campaign: Identity, made: list[tuple[Any, ...]], levels: list[Level], back: int
-) -> None:
-    """Insert pulls that are leased, and write the arms that they are of; ``back`` pulls have come back.
-
-    ``made`` holds their number, campaign, arm, state, end of the lease, worker, and the digest of that.
-    """
-    _NEW_PULL.run(connection, made)
-    _LEASE_ARM.run(connection, levels)
-    counters.add(connection, campaign, numbered=len(made), in_flight=len(made) - back).ignore()
-
-
-def return_pulls(
-    connection: Connection,
-    campaign: Identity,
-    generation: int,
-    end: int,
-    numbers: list[int],
-    changed: Iterable[Arm],
-) -> None:
-    """Write pulls that are in flight no more and have no reward, and the arms that they were of.
-
-    ``end`` is the state that the pulls are in now, ``generation`` that of what the campaign has learnt.
-    """
-    _END_PULL.run(connection, [(end, None, number) for number in numbers])
+def levels_of(connection: Connection, campaign: Identity, generation: int, changed: Iterable[Arm]) -> list[Level]:
+    """Return what ``write_levels`` writes of arms; ``generation`` is that of what the campaign has learnt."""
     index = arithmetic_of(connection, campaign, generation).index
-    rows = [(arm.in_flight, index(arm.pulls, arm.total, arm.in_flight), arm.number) for arm in changed]
-    _LEASE_ARM.run(connection, rows)
+    return [(arm.in_flight, index(arm.pulls, arm.total, arm.in_flight), arm.number) for arm in changed]
 
 
-def seen_pulls(connection: Connection, rows: list[tuple[Any, ...]]) -> None:
-    """Insert results from elsewhere: every column of the table, in its order."""
-    _SEEN_PULL.run(connection, rows)
+def write_levels(connection: Connection, levels: list[Level]) -> None:
+    """Write the pulls in flight of arms, and the index that follows."""
+    _LEASE_ARM.run(connection, levels)
 
 
 def change_arms(connection: Connection, campaign: Identity, changed: Iterable[Arm]) -> Answer:
     """Write arms that are locked and whose counts have changed; return the answer of ``counters.add``."""
-    doubt = write_arms(connection, campaign, read_state(connection, campaign), changed)
-    return counters.add(connection, campaign, doubt=doubt)
+    growth = write_arms(connection, campaign, read_state(connection, campaign), changed)
+    return counters.add(connection, campaign, **growth)
 
 
-def write_arms(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> int:
-    """Write arms as they are now, with index and doubt; return by how much the sum of their doubts has grown."""
+class ArmsGrowth(TypedDict):
+    """By how much the counters grow that are sums over arms."""
+
+    doubt: int
+    decided: int
+
+
+def write_arms(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> ArmsGrowth:
+    """Write arms as they are now, with index, doubt and decision; return by how much the sums over arms have grown."""
     arithmetic = arithmetic_of(connection, campaign, state.generation)
-    growth = 0
+    growth: ArmsGrowth = {"doubt": 0, "decided": 0}
     rows = []
     every = list(changed)
-    doubts = arithmetic.doubts([(arm.pulls, arm.total, arm.squares) for arm in every])
-    for arm, doubt in zip(every, doubts, strict=True):
-        growth += doubt - arm.doubt
+    verdicts = arithmetic.verdicts([(arm.pulls, arm.total, arm.squares) for arm in every])
+    for arm, (above, doubt) in zip(every, verdicts, strict=True):
+        decision = UNDECIDED if arm.pulls == 0 else ABOVE if above else BELOW
+        growth["doubt"] += doubt - arm.doubt
+        growth["decided"] += (decision != UNDECIDED) - (arm.decision != UNDECIDED)
         index = arithmetic.index(arm.pulls, arm.total, arm.in_flight)
         record = (arm.pulls, arm.total, arm.squares, arm.in_flight)
-        rows.append((*record, index, doubt, state.generation, arm.number))
+        rows.append((*record, index, doubt, state.generation, decision, arm.number))
     _WRITE_ARM.run(connection, rows)
     return growth

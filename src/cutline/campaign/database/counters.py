@@ -51,6 +51,7 @@ class Growth(TypedDict, total=False):
     in_flight: int
     observed: int
     doubt: int
+    decided: int
 
 
 def add(connection: Connection, campaign: Identity, late: int = 0, **growth: Unpack[Growth]) -> Answer:

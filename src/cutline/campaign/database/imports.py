@@ -20,6 +20,7 @@ from cutline.campaign.database.schema import (
     OBSERVED,
     TOLD,
     WITHDRAWN,
+    corrections,
     import_arms,
     import_pulls,
     imports,
@@ -100,11 +101,12 @@ _NO_CHANGE = Prepared(delete(import_arms).where(import_arms.c.arm == bindparam("
 _FATES = PreparedForEach(
     lambda numbers: select(import_pulls.c.number, import_pulls.c.reward).where(import_pulls.c.number.in_(numbers))
 )
-_NEW_FATE = Prepared(insert(import_pulls), ("number", "state", "reward"))
+_NEW_FATE = Prepared(insert(import_pulls), ("number", "state", "reward", "note", "time"))
 _NO_FATE = Prepared(delete(import_pulls).where(import_pulls.c.number == bindparam("pull")), ("pull",))
 
 _OWN = import_pulls.c.number.between(bindparam("first"), bindparam("last"))
 _BECOMES = (pulls.c.number == import_pulls.c.number) & _OWN
+_ANSWER = {name: import_pulls.c[name] for name in ("reward", "note", "time")}
 _OVERTAKEN = (
     select(import_pulls.c.number, pulls.c.arm, import_pulls.c.reward)
     .join(pulls, pulls.c.number == import_pulls.c.number)
@@ -113,9 +115,24 @@ _OVERTAKEN = (
 _SETTLE = (
     update(pulls)
     .where(_BECOMES, import_pulls.c.state == TOLD, pulls.c.state == LEASED)
-    .values(state=TOLD, expires=null(), reward=import_pulls.c.reward)
+    .values(state=TOLD, expires=null(), **_ANSWER)
 )
-_CORRECT = update(pulls).where(_BECOMES, import_pulls.c.state == OBSERVED).values(reward=import_pulls.c.reward)
+_KEEP = insert(corrections).from_select(
+    [column.name for column in corrections.columns],
+    select(
+        pulls.c.number,
+        select(func.count()).where(corrections.c.pull == pulls.c.number).correlate(pulls).scalar_subquery(),
+        import_pulls.c.time,
+        pulls.c.worker,
+        pulls.c.reward,
+        pulls.c.note,
+    ).where(_BECOMES, import_pulls.c.state == OBSERVED),
+)
+_CORRECT = (
+    update(pulls)
+    .where(_BECOMES, import_pulls.c.state == OBSERVED)
+    .values(reward=import_pulls.c.reward, note=import_pulls.c.note)
+)
 _WITHDRAW = (
     update(pulls)
     .where(_BECOMES, import_pulls.c.state == WITHDRAWN)
@@ -148,6 +165,7 @@ def decide(connection: Connection, campaign: Identity) -> tuple[int, int]:
     """Have an import count; return how many pulls in flight it has settled and how many results it has withdrawn."""
     own = _range(campaign)
     settled = connection.execute(_SETTLE, own).rowcount
+    connection.execute(_KEEP, own)
     connection.execute(_CORRECT, own)
     withdrawn = connection.execute(_WITHDRAW, own).rowcount
     _DECIDE.run(connection, [(campaign.id,)])
@@ -194,8 +212,8 @@ def forget_changes(connection: Connection, numbers: Iterable[int]) -> None:
     _NO_CHANGE.run(connection, [(number,) for number in numbers])
 
 
-def add_fates(connection: Connection, fates: Sequence[tuple[int, int, int | None]]) -> None:
-    """Note what an import makes of pulls: number, state, reward."""
+def add_fates(connection: Connection, fates: Sequence[tuple[int, int, int | None, str | None, float]]) -> None:
+    """Take down what an import makes of pulls: number, state, reward, note, and when that was."""
     _NEW_FATE.run(connection, fates)
 
 

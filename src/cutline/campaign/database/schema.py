@@ -27,7 +27,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0005"
+HEAD = "0006"
 """The schema version that this code reads and writes."""
 
 VERSION_TABLE = "cutline_version"
@@ -39,11 +39,14 @@ LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED, WITHDRAWN, STAGED = range(7)
 """The states of a pull. One whose lease has ended is EXPIRED from the next ask on; WITHDRAWN is a result from elsewhere
 that an import has replaced, STAGED one that counts as OBSERVED as soon as its import is decided."""
 
+BELOW, ABOVE, UNDECIDED, NOT_KNOWN = range(4)
+"""What is decided of an arm; NOT_KNOWN until the first time that it is written after an upgrade of the database."""
+
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")  # INTEGER is what makes it SQLite's own row number
 
-COUNTERS = ("numbered", "spent", "in_flight", "observed", "doubt")
-"""The columns of a campaign that change: its pulls so far, told or not; those told, leased and from elsewhere; and the
-sum of its arms' doubt."""
+COUNTERS = ("numbered", "spent", "in_flight", "observed", "doubt", "decided")
+"""The columns of a campaign that change: its pulls so far, told or not; those told, leased and from elsewhere; the sum
+of its arms' doubt; and how many arms are decided, because they have results."""
 
 metadata = MetaData()
 
@@ -116,6 +119,8 @@ import_pulls = Table(
     Column("number", _NUMBER, primary_key=True, autoincrement=False),
     Column("state", SmallInteger, nullable=False),  # TOLD, OBSERVED or WITHDRAWN
     Column("reward", BigInteger),
+    Column("note", Text),
+    Column("time", Double),
 )
 
 learnt = Table(
@@ -144,6 +149,7 @@ arms = Table(
     Column("index_value", Double, nullable=False),
     Column("doubt", BigInteger, nullable=False),
     Column("generation", BigInteger, nullable=False),  # of what index and doubt were computed from
+    Column("decision", SmallInteger, nullable=False),
 )
 Index("cutline_arms_name", arms.c.name_digest, unique=True)
 Index("cutline_arms_queue", arms.c.campaign_id, arms.c.index_value, arms.c.position, arms.c.number)
@@ -161,11 +167,50 @@ pulls = Table(
     Column("worker_digest", LargeBinary),
     Column("key", Text),
     Column("key_digest", LargeBinary),
+    Column("note", Text),
+    Column("time", Double),  # when it was asked for, and later when it was told, observed or abandoned
 )
+Index("cutline_pulls_arm", pulls.c.arm)
 Index("cutline_pulls_expires", pulls.c.campaign_id, pulls.c.expires)
 Index("cutline_pulls_worker", pulls.c.worker_digest, pulls.c.arm)
 Index("cutline_pulls_key", pulls.c.key_digest, unique=True)
-# the migrations leave rows that have null there out of these three; to say so here would load both dialects
+# the migrations leave rows that have null there out of the last three; to say so here would load both dialects
+
+corrections = Table(
+    "cutline_corrections",  # answers that have been replaced: the nth of a pull, who replaced it and when
+    metadata,
+    Column("pull", BigInteger, primary_key=True, autoincrement=False),
+    Column("nth", Integer, primary_key=True, autoincrement=False),
+    Column("time", Double, nullable=False),
+    Column("worker", Text),
+    Column("reward", BigInteger, nullable=False),  # as it was before
+    Column("note", Text),  # as it was before
+)
+
+requests = Table(
+    "cutline_requests",  # what an ask with a request id got: so many pulls, the first of which is ``first``
+    metadata,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("campaign_id", Integer, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("pulls", BigInteger, nullable=False),
+    Column("wanted", BigInteger, nullable=False),
+    Column("expires", Double, nullable=False),
+    Column("reason", Text),
+)
+Index("cutline_requests_expires", requests.c.campaign_id, requests.c.expires)
+
+progress = Table(
+    "cutline_progress",  # where a campaign stood, at counts of results that lie further and further apart
+    metadata,
+    Column("campaign_id", Integer, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Double, nullable=False),
+    Column("spent", BigInteger, nullable=False),
+    Column("observed", BigInteger, nullable=False),
+    Column("decided", BigInteger, nullable=False),
+    Column("doubt", BigInteger, nullable=False),
+)
 
 
 tokens = Table(

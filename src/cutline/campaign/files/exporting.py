@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.results import Decision, Status
+from cutline.campaign.results import ArmHistory, Decision, Status
 
-RESULT_COLUMNS = ("task", "worker", "label", "key")
+RESULT_COLUMNS = ("task", "worker", "label", "key", "note")
 DECISION_COLUMNS = ("arm", "pulls", "in_flight", "mean", "decision", "wrong", "hoeffding", "low", "high", "payload")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -16,10 +16,10 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def result_rows(campaign: Campaign) -> Iterator[dict[str, Any]]:
-    """Yield every result as task, worker (or None), label and key; importing these again changes nothing."""
+    """Yield every result as task, worker, label, key and note, None for none; importing these changes nothing."""
     for item in campaign.results():
         label = int(item.reward) if item.reward in (0.0, 1.0) else item.reward
-        yield dict(zip(RESULT_COLUMNS, (item.arm, item.worker, label, item.key), strict=True))
+        yield dict(zip(RESULT_COLUMNS, (item.arm, item.worker, label, item.key, item.note), strict=True))
 
 
 def decision_rows(decisions: Iterable[Decision]) -> Iterator[dict[str, Any]]:
@@ -27,6 +27,23 @@ def decision_rows(decisions: Iterable[Decision]) -> Iterator[dict[str, Any]]:
     for item in decisions:
         values = {name: getattr(item, name) for name in DECISION_COLUMNS if name != "decision"}
         yield {name: values.get(name, in_words(item)) for name in DECISION_COLUMNS}
+
+
+def history_row(found: ArmHistory) -> dict[str, Any]:
+    """Return what is said of an arm, with its pulls as dicts, as one dict."""
+    (row,) = decision_rows([found.decision])
+    pulls = [
+        {
+            "key": pull.key,
+            "state": str(pull.state),
+            "worker": pull.worker,
+            "time": pull.time,
+            "expires": pull.expires,
+            "answers": [answer._asdict() for answer in pull.answers],
+        }
+        for pull in found.pulls
+    ]
+    return {**row, "history": pulls}
 
 
 def in_words(decision: Decision) -> str:

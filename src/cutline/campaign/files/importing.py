@@ -169,7 +169,8 @@ def _results(staging: Staging, source: Source | None) -> Iterator[tuple[Observat
     for row in staging.rows():
         where, reward = f"{staging.name}, line {row.line}: ", to_units(row.label)
         for number in range(row.times):
-            yield Observation(row.task, reward, row.worker, _key_of(staging, row, source, number)), where
+            key = _key_of(staging, row, source, number)
+            yield Observation(row.task, reward, row.worker, key, row.note), where
 
 
 def _key_of(staging: Staging, row: StagedRow, source: Source | None, number: int) -> str:

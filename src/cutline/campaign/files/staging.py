@@ -6,7 +6,7 @@ So a file of any length is checked as a whole, and takes its place among rows be
 import sqlite3
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from cutline.campaign.results import Observation
 from cutline.errors import InvalidInputError, StoreError
@@ -17,15 +17,15 @@ _BATCH = 5_000
 
 _TABLE = """
 CREATE TABLE rows (
-    position INTEGER PRIMARY KEY, line INTEGER, task TEXT, worker TEXT, label REAL, key TEXT, times INTEGER,
-    place INTEGER
+    position INTEGER PRIMARY KEY, line INTEGER, task TEXT, worker TEXT, label REAL, key TEXT, note TEXT,
+    times INTEGER, place INTEGER
 )
 """
 
 
 _KEPT = """
 CREATE TABLE kept (
-    number INTEGER PRIMARY KEY, arm TEXT, reward INTEGER, worker TEXT, key TEXT, place TEXT
+    number INTEGER PRIMARY KEY, arm TEXT, reward INTEGER, worker TEXT, key TEXT, note TEXT, place TEXT
 )
 """
 
@@ -39,6 +39,7 @@ class StagedRow(NamedTuple):
     worker: str | None
     label: float
     key: str | None
+    note: str | None
     times: int
     place: int | None
 
@@ -68,7 +69,7 @@ class Staging:
         every = iter(recorded)
         while batch := list(islice(every, _BATCH)):
             self._rows.executemany(
-                "INSERT INTO rows (line, task, worker, label, key, times) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO rows (line, task, worker, label, key, note, times) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [row for item in batch for row in _rows_of(item)],
             )
             self.totals = self.totals or isinstance(batch[0], TaskTotals)
@@ -117,13 +118,13 @@ class Staging:
     def keep(self, results: Iterable[tuple[int, Observation, str]]) -> None:
         """Keep results, each by a number, with where it stands."""
         self._rows.executemany(
-            "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?, ?, ?)",
             [(number, *observation, place) for number, observation, place in results],
         )
 
     def kept(self, numbers: Iterable[int]) -> Iterator[tuple[Observation, str]]:
         """Yield what was kept by these numbers."""
-        query = "SELECT arm, reward, worker, key, place FROM kept WHERE number = ?"
+        query = "SELECT arm, reward, worker, key, note, place FROM kept WHERE number = ?"
         for number in numbers:
             *observation, place = self._rows.execute(query, (number,)).fetchone()
             yield Observation._make(observation), place
@@ -156,9 +157,9 @@ class Staging:
         return int(self._rows.execute(query).fetchone()[0] or 0)
 
 
-def _rows_of(item: RecordedLabel | TaskTotals) -> Iterator[tuple[int, str, str | None, float, str | None, int]]:
+def _rows_of(item: RecordedLabel | TaskTotals) -> Iterator[tuple[Any, ...]]:
     if isinstance(item, RecordedLabel):
-        yield item.line, item.task, item.worker, item.label, item.key, 1
+        yield item.line, item.task, item.worker, item.label, item.key, item.note, 1
     else:
-        yield item.line, item.task, None, 1.0, None, item.yes
-        yield item.line, item.task, None, 0.0, None, item.n - item.yes
+        yield item.line, item.task, None, 1.0, None, None, item.yes
+        yield item.line, item.task, None, 0.0, None, None, item.n - item.yes

@@ -10,19 +10,12 @@ from sqlalchemy import Connection, Select, bindparam, func, select, update
 from cutline.campaign.arithmetic import CLOSED
 from cutline.campaign.checks import check_text
 from cutline.campaign.database import counters
-from cutline.campaign.database.arms_and_pulls import (
-    Arm,
-    Level,
-    PullRow,
-    lease_pulls,
-    lock_pulls,
-    return_pulls,
-    try_arms,
-)
+from cutline.campaign.database.arms_and_pulls import Arm, Level, PullRow, lock_pulls, try_arms
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, PullKey
 from cutline.campaign.database.learnt import STATE, State, arithmetic_of
 from cutline.campaign.database.prepared import Answer, Prepared, Row
+from cutline.campaign.database.pulls import abandon_pull, expire_pulls, lease_pulls
 from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, arms, campaigns, imports, pulls
 from cutline.campaign.database.store import BusyError, Store
 from cutline.campaign.operations import learning
@@ -171,7 +164,7 @@ def _ask(
     for number, (arm, name, payload) in enumerate(chosen, campaign.base + numbered + 1):
         data = None if payload is None else json.loads(payload)
         leased.append(Pull(campaign.pull_id((number, arm)), name, data, worker, until))
-        made.append((number, campaign.id, arm, LEASED, until, worker, who))
+        made.append((number, campaign.id, arm, LEASED, until, worker, who, now))
     lease_pulls(connection, campaign, made, levels, back)
     if len(chosen) == n:
         return Pulls(leased, None), state
@@ -238,24 +231,24 @@ def _sweep(connection: Connection, campaign: Identity, generation: int, now: flo
     back = [(number, arm) for number, arm in ended if arm in free]
     for _, arm in back:
         free[arm].in_flight -= 1
-    return_pulls(connection, campaign, generation, EXPIRED, [number for number, _ in back], free.values())
+    expire_pulls(connection, campaign, generation, [number for number, _ in back], free.values())
     return len(back)
 
 
-def abandon(store: Store, campaign: Identity, pull: Pull | str) -> None:
+def abandon(store: Store, campaign: Identity, clock: Clock, pull: Pull | str) -> None:
     """Give a pull back; see Campaign.abandon."""
     key = campaign.pull_key(pull)
-    store.write(lambda connection: _abandon(connection, campaign, key), pipelined=True)
+    store.write(lambda connection: _abandon(connection, campaign, key, clock), pipelined=True)
 
 
-def _abandon(connection: Connection, campaign: Identity, key: PullKey) -> None:
+def _abandon(connection: Connection, campaign: Identity, key: PullKey, clock: Clock) -> None:
     row, arm, generation = _lock_one(connection, campaign, key)
     if row.state == TOLD:
         raise ConflictError(f"pull {campaign.pull_id(key)} has its reward already; it cannot be abandoned")
     if row.state == ABANDONED:
         return
     arm.in_flight -= row.state == LEASED
-    return_pulls(connection, campaign, generation, ABANDONED, [row.number], [arm])
+    abandon_pull(connection, campaign, generation, row.number, arm, clock.now(connection))
     counters.add(connection, campaign, in_flight=-(row.state == LEASED)).ignore()
 
 

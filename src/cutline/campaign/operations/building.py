@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.database.schema import STRIDE, arms, campaigns, learnt, pulls, sources
+from cutline.campaign.database.schema import STRIDE, arms, campaigns, learnt, progress, pulls, sources
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.creation import Filling, check_new, insert_campaign, taken
 from cutline.campaign.operations.pace import Pace
@@ -47,7 +47,7 @@ def building(store: Store, name: str, settings: Settings, ids: Iterator[str]) ->
         filling, pace = Filling(campaign, ((arm, None) for arm in ids)), Pace()
         while store.write(lambda connection: _fill_some(connection, filling, campaign)):
             pace.between()
-        campaign = replace(store.write(filling.finish), name=name)
+        campaign = replace(store.write(lambda connection: filling.finish(connection, Clock())), name=name)
         yield campaign
         store.write(lambda connection: _show(connection, store, campaign))
     except BaseException:
@@ -100,7 +100,7 @@ def _drop(store: Store, campaign: int) -> None:
         some = select(number).where(number.between(base, base + STRIDE - 1)).limit(_SOME)
         while _delete(store, number.table, number.in_(some)):
             pace.between()
-    for table in (sources, learnt):
+    for table in (sources, learnt, progress):
         _delete(store, table, table.c.campaign_id == campaign)
     _delete(store, campaigns, campaigns.c.id == campaign)
 

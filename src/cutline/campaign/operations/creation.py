@@ -13,18 +13,24 @@ from sqlalchemy.exc import IntegrityError
 
 from cutline.campaign.arithmetic import NOTHING
 from cutline.campaign.checks import check_name, check_text
+from cutline.campaign.database import progress
+from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, read_identity
 from cutline.campaign.database.learnt import arithmetic_of
 from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.database.schema import (
     COUNTERS,
+    UNDECIDED,
     arms,
     campaigns,
+    corrections,
     import_arms,
     import_pulls,
     imports,
     learnt,
+    progress as points,
     pulls,
+    requests,
     sources,
     tokens,
 )
@@ -45,7 +51,7 @@ _BATCH = 10_000
 _NEW_ARM = Prepared(insert(arms), tuple(column.name for column in arms.columns))
 
 
-def create(store: Store, name: str, given: Arms, settings: Settings) -> Identity:
+def create(store: Store, name: str, given: Arms, settings: Settings, clock: Clock | None = None) -> Identity:
     """Write a new campaign and return it; see Campaign.create."""
     check_new(store, name, settings)
 
@@ -53,7 +59,7 @@ def create(store: Store, name: str, given: Arms, settings: Settings) -> Identity
         filling = Filling(insert_campaign(connection, store, name, settings), checked_arms(given))
         while filling.insert_some(connection):
             pass
-        return filling.finish(connection)
+        return filling.finish(connection, clock or Clock())
 
     return store.write(work)
 
@@ -97,9 +103,9 @@ class Filling:
     def insert_some(self, connection: Connection) -> int:
         """Insert the next arms and return how many they were, 0 at the end; raise InvalidInputError for too many."""
         campaign, arithmetic = self._campaign, arithmetic_of(connection, self._campaign, 0)
-        index, (doubt,) = arithmetic.index(0, 0, 0), arithmetic.doubts([NOTHING])
+        unseen = arithmetic.index(0, 0, 0), arithmetic.verdicts([NOTHING])[0].doubt, 0, UNDECIDED
         rows = [
-            (number, campaign.id, arm, campaign.digest(arm), payload, self._draw(63), *NOTHING, 0, index, doubt, 0)
+            (number, campaign.id, arm, campaign.digest(arm), payload, self._draw(63), *NOTHING, 0, *unseen)
             for number, (arm, payload) in itertools.islice(self._numbered, _BATCH)
         ]
         _NEW_ARM.run(connection, rows)
@@ -108,18 +114,19 @@ class Filling:
             raise InvalidInputError(f"more than {MOST_ARMS:,} arms; a campaign has at most that many")
         return len(rows)
 
-    def finish(self, connection: Connection) -> Identity:
+    def finish(self, connection: Connection, clock: Clock) -> Identity:
         """Write how many arms there are and return the campaign; raise InvalidInputError if there are none."""
         if self._count == 0:
             raise InvalidInputError("no arms: give at least one id")
         campaign = replace(self._campaign, arms=self._count)
-        (doubt,) = arithmetic_of(connection, campaign, 0).doubts([NOTHING])
+        (unseen,) = arithmetic_of(connection, campaign, 0).verdicts([NOTHING])
         first = learning.first_time(campaign)
         connection.execute(
             update(campaigns)
             .where(campaigns.c.id == campaign.id)
-            .values(arms=self._count, doubt=self._count * doubt, up_to_date=self._count, learn_at=first)
+            .values(arms=self._count, doubt=self._count * unseen.doubt, up_to_date=self._count, learn_at=first)
         )
+        progress.add_point(connection, campaign, clock.now(connection))
         return campaign
 
 
@@ -178,9 +185,10 @@ def delete(store: Store, name: str) -> None:
         deleted = connection.execute(delete_from(campaigns).where(campaigns.c.id == campaign.id))
         if deleted.rowcount == 0:
             return
-        for table in (sources, imports, learnt, tokens):
+        for table in (sources, imports, learnt, tokens, requests, points):
             connection.execute(delete_from(table).where(table.c.campaign_id == campaign.id))
-        for number in (pulls.c.number, arms.c.number, import_pulls.c.number, import_arms.c.arm):
+        numbers = (pulls.c.number, arms.c.number, corrections.c.pull, import_pulls.c.number, import_arms.c.arm)
+        for number in numbers:
             connection.execute(delete_from(number.table).where(number.between(*campaign.numbers)))
 
     store.write(work)

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, Select, bindparam, func, select
 
 from cutline.campaign.arithmetic import UNIT, Floats, Truths
 from cutline.campaign.database import counters
@@ -37,7 +37,16 @@ _ALL = _ARMS.order_by(arms.c.number)
 _NEAREST = _ARMS.order_by(arms.c.doubt.desc(), arms.c.position, arms.c.number).limit(bindparam("n"))
 
 _RESULTS = (
-    select(pulls.c.number, pulls.c.arm, arms.c.name, pulls.c.reward, pulls.c.worker, pulls.c.key, pulls.c.state)
+    select(
+        pulls.c.number,
+        pulls.c.arm,
+        arms.c.name,
+        pulls.c.reward,
+        pulls.c.worker,
+        pulls.c.key,
+        pulls.c.state,
+        pulls.c.note,
+    )
     .join(arms, arms.c.number == pulls.c.arm)
     .where(
         pulls.c.number.between(bindparam("first"), bindparam("last")),
@@ -50,6 +59,14 @@ _RESULTS = (
 
 
 _RECORDS = select(arms.c.pulls, arms.c.total, func.count()).group_by(arms.c.pulls, arms.c.total)
+
+
+class Decided(NamedTuple):
+    """Rows of arms, whether each is above, and the probability that this is wrong."""
+
+    rows: list[Any]
+    above: Truths
+    wrong: Floats
 
 
 def records(store: Store, campaign: Identity) -> list[tuple[int, float, int]]:
@@ -65,13 +82,23 @@ def records(store: Store, campaign: Identity) -> list[tuple[int, float, int]]:
 
 def decisions(store: Store, campaign: Identity, nearest: int | None, confidence: float) -> list[Decision]:
     """Return the decisions; see Campaign.decisions."""
-    from cutline.beliefs.intervals import interval  # loads scipy, which results and status do not need
-
     n = None if nearest is None else check_whole("nearest", nearest, 1)
+    checked_confidence(confidence)
+    query, values = (_ALL, {}) if n is None else (_NEAREST, {"n": n})
+    return decisions_of(campaign, store.read(partial(_read, campaign=campaign, query=query, more=values)), confidence)
+
+
+def checked_confidence(confidence: float) -> None:
+    """Raise InvalidInputError unless it is a number between 0 and 1."""
     if isinstance(confidence, (bool, str)) or not 0.0 < confidence < 1.0:
         raise InvalidInputError(f"confidence is {confidence!r}; it must be a number between 0 and 1")
 
-    rows, above, wrong = store.read(partial(_read, campaign=campaign, nearest=n))
+
+def decisions_of(campaign: Identity, decided: Decided, confidence: float) -> list[Decision]:
+    """Return decisions that have been read."""
+    from cutline.beliefs.intervals import interval  # loads scipy, which results and status do not need
+
+    rows, above, wrong = decided
     pulls = np.array([row.pulls for row in rows], dtype=np.int64)
     totals = np.array([row.total for row in rows], dtype=np.int64)
     bounds = _hoeffding(campaign, pulls, totals)
@@ -95,12 +122,16 @@ def decisions(store: Store, campaign: Identity, nearest: int | None, confidence:
     ]
 
 
-def _read(connection: Connection, campaign: Identity, nearest: int | None) -> tuple[list[Any], Truths, Floats]:
-    """Return the rows of arms, whether each is above, and the probability that this is wrong."""
+def rows_of_arm(connection: Connection, campaign: Identity, number: int) -> Decided:
+    """Return the row of one arm, and what is decided of it."""
+    return _read(connection, campaign, _ALL, {"first": number, "last": number})
+
+
+def _read(connection: Connection, campaign: Identity, query: Select[Any], more: dict[str, Any]) -> Decided:
+    """Return the rows of arms that a query finds, and what is decided of them."""
     first, last = campaign.numbers
     counters.read(connection, campaign, "observed")  # raises if the campaign is gone
-    values = {"campaign": campaign.id, "first": first, "last": last, "n": nearest}
-    rows = connection.execute(_ALL if nearest is None else _NEAREST, values).all()
+    rows = connection.execute(query, {"campaign": campaign.id, "first": first, "last": last, **more}).all()
     records = np.array([(row.pulls, row.total, row.squares, row.generation) for row in rows], dtype=np.int64)
     kinds, kind = np.unique(records.reshape(-1, 4), axis=0, return_inverse=True)
     above, wrong = np.empty(len(kinds), dtype=np.bool_), np.empty(len(kinds))
@@ -108,7 +139,7 @@ def _read(connection: Connection, campaign: Identity, nearest: int | None) -> tu
         some = kinds[:, 3] == generation
         arithmetic = arithmetic_of(connection, campaign, generation)
         above[some], wrong[some] = arithmetic.decide(*kinds[some, :3].T)
-    return list(rows), above[kind], wrong[kind]
+    return Decided(list(rows), above[kind], wrong[kind])
 
 
 def _hoeffding(campaign: Identity, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -128,8 +159,8 @@ def results(store: Store, campaign: Identity) -> Iterator[Result]:
     first = campaign.base
     while True:
         page = store.read(partial(_page, campaign=campaign, first=first))
-        for number, place, arm, reward, worker, key, state in page:
-            yield Result(arm, reward / UNIT, worker, key or campaign.pull_id((number, place)), state != TOLD)
+        for number, place, arm, reward, worker, key, state, note in page:
+            yield Result(arm, reward / UNIT, worker, key or campaign.pull_id((number, place)), state != TOLD, note)
         if len(page) < _PAGE:
             return
         first = page[-1].number + 1

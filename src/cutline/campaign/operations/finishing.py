@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from sqlalchemy import Column, ColumnElement, Connection, Executable, delete, select, update
 
-from cutline.campaign.database import counters, imports
+from cutline.campaign.database import counters, imports, progress
 from cutline.campaign.database.arms_and_pulls import change_arms, lock_arms
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
@@ -92,7 +92,7 @@ def finish(store: Store, campaign: Identity, token: str, advance: Progress = lam
     for staged in _staged(store, campaign):
         steps.execute(update(pulls).where(staged).values(state=OBSERVED))
     _clear(steps, campaign, import_pulls.c.number)
-    steps.do(lambda connection: imports.end(connection, campaign))
+    steps.do(lambda connection: _end(connection, campaign))
 
 
 def undo(store: Store, campaign: Identity, token: str) -> None:
@@ -103,6 +103,12 @@ def undo(store: Store, campaign: Identity, token: str) -> None:
     _clear(steps, campaign, import_arms.c.arm)
     _clear(steps, campaign, import_pulls.c.number)
     steps.do(lambda connection: imports.end(connection, campaign))
+
+
+def _end(connection: Connection, campaign: Identity) -> None:
+    counters.add(connection, campaign).ignore()  # locks the campaign
+    progress.add_point(connection, campaign, Clock().now(connection))
+    imports.end(connection, campaign)
 
 
 def _change_some(connection: Connection, campaign: Identity) -> int:

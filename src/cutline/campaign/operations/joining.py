@@ -70,7 +70,7 @@ def build_with(store: Store, campaign: Identity, batches: Iterable[Batch], sourc
 
 def _build_on(connection: Connection, campaign: Identity, batch: Batch) -> int:
     keep_building(connection, campaign)
-    return record_observed(connection, campaign, batch.observations, batch.where)
+    return record_observed(connection, campaign, Clock(), batch.observations, batch.where)
 
 
 def observed_keys(store: Store, campaign: Identity, keys: list[str]) -> list[str]:
@@ -165,14 +165,15 @@ def _is_held_off(connection: Connection, campaign: Identity, token: str) -> bool
 
 
 def _stage(connection: Connection, campaign: Identity, batch: Batch, replace: bool) -> News:
+    now = Clock().now(connection)
     news = find_news(connection, campaign, batch.observations, batch.where, staging=True, replace=replace)
     if news.new:
         numbered = counters.add(connection, campaign, numbered=len(news.new)).rows()[0][0]
-        insert_new(connection, campaign, news.new, STAGED, numbered)
+        insert_new(connection, campaign, news.new, STAGED, numbered, now)
     imports.add_fates(
         connection,
-        [(pull.number, TOLD, pull.new) for pull in news.settled]
-        + [(pull.number, OBSERVED, pull.new) for pull in news.corrected],
+        [(pull.number, TOLD, pull.new, pull.note, now) for pull in news.settled]
+        + [(pull.number, OBSERVED, pull.new, pull.note, now) for pull in news.corrected],
     )
     imports.add_changes(
         connection,
@@ -184,8 +185,10 @@ def _stage(connection: Connection, campaign: Identity, batch: Batch, replace: bo
 
 
 def _stage_withdrawals(connection: Connection, campaign: Identity, keys: list[str]) -> int:
-    found = observed_with(connection, campaign, keys).values()
-    imports.add_fates(connection, [(held.observed, WITHDRAWN, None) for held in found if held.observed is not None])
+    found, now = observed_with(connection, campaign, keys).values(), Clock().now(connection)
+    imports.add_fates(
+        connection, [(held.observed, WITHDRAWN, None, None, now) for held in found if held.observed is not None]
+    )
     imports.add_changes(connection, [(held.arm, Change.by(None, held.reward)) for held in found])
     return len(found)
 

@@ -53,6 +53,7 @@ class Seen(NamedTuple):
     reward: int
     worker: str | None
     key: str | None
+    note: str | None
 
 
 class Held(NamedTuple):

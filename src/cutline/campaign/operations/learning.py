@@ -145,7 +145,7 @@ def _bring_some(connection: Connection, campaign: Identity) -> bool:
     locked = lock_range(connection, campaign, first, last)
     if first == campaign.arms or locked.state.up_to_date != first:
         return False
-    doubt = write_arms(connection, campaign, locked.state, locked.arms.values())
-    counters.add(connection, campaign, doubt=doubt).ignore()
+    growth = write_arms(connection, campaign, locked.state, locked.arms.values())
+    counters.add(connection, campaign, **growth).ignore()
     connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(up_to_date=last + 1))
     return last + 1 < campaign.arms

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple, TypeAlias
 from sqlalchemy import Connection, select
 
 from cutline.campaign.arithmetic import square, to_units
-from cutline.campaign.checks import check_text
+from cutline.campaign.checks import check_note, check_text
 from cutline.campaign.database import counters
-from cutline.campaign.database.arms_and_pulls import Arm, lock_pulls_and_arms, observe_pulls, seen_pulls
+from cutline.campaign.database.arms_and_pulls import Arm, lock_pulls_and_arms
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.learnt import State
 from cutline.campaign.database.prepared import PreparedForEach
+from cutline.campaign.database.pulls import Given, observe_pulls, seen_pulls
 from cutline.campaign.database.schema import OBSERVED, arms
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations import learning
@@ -42,6 +43,7 @@ class Changed(NamedTuple):
     arm: int
     old: int
     new: int
+    note: str | None
     place: int
 
 
@@ -67,7 +69,7 @@ def observe(store: Store, campaign: Identity, clock: Clock, observations: Iterab
     checked = [checked_observation(item) for item in observations]
     if not checked:
         return 0
-    new = store.write(lambda connection: record_observed(connection, campaign, checked), pipelined=True)
+    new = store.write(lambda connection: record_observed(connection, campaign, clock, checked), pipelined=True)
     if new:
         learning.keep_up(store, campaign, clock)
     return new
@@ -79,37 +81,46 @@ def checked_observation(given: tuple[Any, ...]) -> Observation:
         item = Observation(*given)
     except TypeError:
         raise InvalidInputError(
-            f"observation {given!r}: it must be (arm, reward), and may add worker and key"
+            f"observation {given!r}: it must be (arm, reward), and may add worker, key and note"
         ) from None
     check_text("arm", item.arm)
     for what, value in (("worker", item.worker), ("key", item.key)):
         if value is not None:
             check_text(what, value)
-    return item._replace(reward=to_units(item.reward))
+    return item._replace(reward=to_units(item.reward), note=check_note(item.note))
 
 
 def record_observed(
-    connection: Connection, campaign: Identity, observations: list[Observation], where: Where = lambda number: ""
+    connection: Connection,
+    campaign: Identity,
+    clock: Clock,
+    observations: list[Observation],
+    where: Where = lambda number: "",
 ) -> int:
     """Record observations whose rewards are in billionths; return how many are new."""
+    moment = clock.ask(connection)
     news = find_news(connection, campaign, observations, where)
     if not len(news):
         return 0
     changed = [arm for arm in news.arms.values() if arm.changed]
-    settled = [(pull.number, pull.new) for pull in news.settled]
-    counted = observe_pulls(connection, campaign, news.state, changed, settled, len(news.new))[0].rows()
+    settled = [Given(pull.number, pull.new, pull.note) for pull in news.settled]
+    now = moment.now()
+    counted = observe_pulls(connection, campaign, news.state, changed, settled, len(news.new), now)[0].rows()
     if not counted:
         raise campaign.gone()
-    insert_new(connection, campaign, news.new, OBSERVED, counted[0][0])
+    insert_new(connection, campaign, news.new, OBSERVED, counted[0][0], now)
     return len(news)
 
 
-def insert_new(connection: Connection, campaign: Identity, new: list[Seen], state: int, numbered: int) -> None:
+def insert_new(
+    connection: Connection, campaign: Identity, new: list[Seen], state: int, numbered: int, now: float
+) -> None:
     """Insert results from elsewhere in this state, the last with the number ``numbered``."""
     rows: list[tuple[Any, ...]] = []
     for number, seen in enumerate(new, campaign.base + numbered - len(new) + 1):
         who, key = campaign.optional_digest(seen.worker), campaign.optional_digest(seen.key)
-        rows.append((number, campaign.id, seen.arm, state, None, seen.reward, seen.worker, who, seen.key, key))
+        known = (None, seen.reward, seen.worker, who, seen.key, key, seen.note, now)
+        rows.append((number, campaign.id, seen.arm, state, *known))
     seen_pulls(connection, rows)
 
 
@@ -135,12 +146,12 @@ def find_news(
     known = known_of(connection, campaign, keys, wanted, locked.pulls, staging)
     news = News(locked.arms, locked.state)
     for place, (item, pair) in enumerate(zip(observations, pairs, strict=True)):
-        seen = Seen(numbers[item.arm], int(item.reward), item.worker, item.key)
+        seen = Seen(numbers[item.arm], int(item.reward), item.worker, item.key, item.note)
         held = known.find(seen, pair)
         arm = news.arms[seen.arm]
         if held is None:
             if pair is not None and pair in known.flying:
-                news.settled.append(Changed(known.flying.pop(pair), seen.arm, 0, seen.reward, place))
+                news.settled.append(Changed(known.flying.pop(pair), seen.arm, 0, seen.reward, seen.note, place))
                 arm.change(1, seen.reward, square(seen.reward), -1)
             else:
                 news.new.append(seen)
@@ -148,7 +159,7 @@ def find_news(
         elif (held.arm, held.reward) == (seen.arm, seen.reward):
             continue
         elif replace and held.arm == seen.arm and held.observed is not None:
-            news.corrected.append(Changed(held.observed, seen.arm, held.reward, seen.reward, place))
+            news.corrected.append(Changed(held.observed, seen.arm, held.reward, seen.reward, seen.note, place))
             arm.change(0, seen.reward - held.reward, square(seen.reward) - square(held.reward), 0)
         else:
             raise known.conflict(held, seen, item.arm, where(place))

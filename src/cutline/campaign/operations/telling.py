@@ -1,23 +1,25 @@
 """Telling: a pull gets its reward, once."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select
 
 from cutline.campaign.arithmetic import to_units, written
+from cutline.campaign.checks import check_note
 from cutline.campaign.database import counters
-from cutline.campaign.database.arms_and_pulls import Arm, PullRow, lock_pulls, tell_pulls
+from cutline.campaign.database.arms_and_pulls import Arm, PullRow, lock_pulls
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, PullKey
 from cutline.campaign.database.learnt import State
 from cutline.campaign.database.prepared import Prepared
+from cutline.campaign.database.pulls import Given, tell_pulls
 from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, STAGED, pulls
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations import learning
 from cutline.campaign.operations.known import require_decided
 from cutline.campaign.results import Pull
-from cutline.errors import ConflictError
+from cutline.errors import ConflictError, InvalidInputError
 
 _HAS_AGAIN = Prepared(
     select(pulls.c.state, pulls.c.reward).where(
@@ -28,28 +30,47 @@ _HAS_AGAIN = Prepared(
 )
 
 
-def tell(store: Store, campaign: Identity, clock: Clock, rewards: Iterable[tuple[Pull | str, Any]]) -> int:
+class _Told(NamedTuple):
+    """A reward, in billionths, and the note that comes with it."""
+
+    reward: int
+    note: str | None
+
+
+def tell(store: Store, campaign: Identity, clock: Clock, answers: Iterable[tuple[Any, ...]]) -> int:
     """Record rewards and return how many are new; see Campaign.tell and Campaign.tell_many."""
-    told: dict[PullKey, int] = {}
-    for pull, reward in rewards:
-        key, units = campaign.pull_key(pull), to_units(reward)
-        if told.setdefault(key, units) != units:
-            raise _other_reward(campaign, key, told[key], units)
+    told: dict[PullKey, _Told] = {}
+    for given in answers:
+        key, answer = _checked(campaign, given)
+        if told.setdefault(key, answer).reward != answer.reward:
+            raise _other_reward(campaign, key, told[key].reward, answer.reward)
     if not told:
         return 0
-    new, state = store.write(lambda connection: record(connection, campaign, told), pipelined=True)
+    new, state = store.write(lambda connection: _record(connection, campaign, clock, told), pipelined=True)
     if new:
         learning.keep_up(store, campaign, clock, state, told=True)
     return new
 
 
-def record(connection: Connection, campaign: Identity, told: dict[PullKey, int]) -> tuple[int, State]:
-    """Record rewards in billionths by pull; return how many are new, and the state after that."""
+def _checked(
+    campaign: Identity, given: tuple[Pull | str, Any] | tuple[Pull | str, Any, str | None]
+) -> tuple[PullKey, _Told]:
+    try:
+        pull, reward, *rest = given
+        (note,) = rest or [None]
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"answer {given!r}: it must be (pull, reward), and may add a note") from None
+    return campaign.pull_key(pull), _Told(to_units(reward), check_note(note))
+
+
+def _record(connection: Connection, campaign: Identity, clock: Clock, told: dict[PullKey, _Told]) -> tuple[int, State]:
+    """Record answers; return how many are new, and the state after that."""
+    moment = clock.ask(connection)
     rows, arms, state = lock_pulls(connection, campaign, told)
-    new: list[tuple[int, int]] = []
+    new: list[Given] = []
     late: list[PullRow] = []
     changed: dict[int, Arm] = {}
-    for key, units in told.items():
+    for key, (units, note) in told.items():
         row = rows.get(key[0])
         if row is None or row.arm != key[1] or row.state != LEASED:
             if not _is_new(connection, campaign, row, key, units):
@@ -62,10 +83,10 @@ def record(connection: Connection, campaign: Identity, told: dict[PullKey, int])
         arm = changed[key[1]] = arms[key[1]]
         arm.in_flight -= 1
         arm.take(units)
-        new.append((key[0], units))
+        new.append(Given(key[0], units, note))
     if not new:
         return 0, state
-    counted, state = tell_pulls(connection, campaign, state, new, changed.values(), len(late))
+    counted, state = tell_pulls(connection, campaign, state, new, changed.values(), len(late), moment.now())
     if not late:
         counted.ignore()
     elif not counted.rows():
@@ -108,7 +129,8 @@ def _is_answered(
 
 def _other_reward(campaign: Identity, key: PullKey, told: int, units: int) -> ConflictError:
     return ConflictError(
-        f"pull {campaign.pull_id(key)} was told {written(told)} and now {written(units)}; a pull has one reward"
+        f"pull {campaign.pull_id(key)} was told {written(told)} and now {written(units)}; a pull has one reward, "
+        "which only a correction changes"
     )
 
 
