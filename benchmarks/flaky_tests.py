@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from cutline import Problem, simulate
-from cutline.campaign import Campaign
+from cutline.campaign import Campaign, RunEvent
 from cutline.campaign.running.runner import run_command_batches
 from cutline.integrations.pytest_suite import Suite, collect, handling
 
@@ -92,7 +92,7 @@ def cutline_seconds(suite: Suite, runs: int, jobs: int, until_found: bool = Fals
     began = time.perf_counter()
     with Campaign.create(None, "c", suite.tests, THRESHOLD, "LSA", runs, seed=random.randrange(10**6)) as campaign:
 
-        def watch(news: str | None) -> None:
+        def watch(event: RunEvent) -> None:
             if until_found and all_failed(campaign):
                 raise FoundError
 

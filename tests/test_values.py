@@ -33,7 +33,9 @@ from cutline.campaign.results import (
     Result,
     Status,
 )
-from cutline.campaign.running.loop import RunReport
+from cutline.campaign.running.events import RunEvent
+from cutline.campaign.running.in_flight import RunReport
+from cutline.campaign.running.retrying import Retry
 from cutline.campaign.settings import Settings
 from cutline.planning import Beliefs, Plan
 from cutline.planning.planner import Point
@@ -87,6 +89,8 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     RegretCurves: lambda: CURVES,
     Replay: lambda: Replay("l.csv", ("a", "b"), 4, CURVES, None, 1),
     Result: lambda: Result("pear", 0.5, None, "key", True),
+    Retry: lambda: Retry(OSError, attempts=3, first=0.5, longest=60.0),
+    RunEvent: lambda: RunEvent("told", "plum", 1.0),
     RunReport: lambda: RunReport(3, 1, 0, ["plum"], Reason.BUDGET_SPENT, ["fig"]),
     Settings: lambda: SETTINGS,
     Status: lambda: Status("main", SETTINGS, 2, 3, 1, 6, 0, 0.5, None),

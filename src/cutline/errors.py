@@ -38,3 +38,11 @@ class MeasurementError(CutlineError):
 
 class MeasurementTimeoutError(MeasurementError, TimeoutError):
     """A measurement that took longer than it may."""
+
+
+class TryAgainError(MeasurementError):
+    """A measurement that fails for the moment, as by a rate limit; ``retry_after``: seconds to wait, if known."""
+
+    def __init__(self, message: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

@@ -6,6 +6,7 @@ they take more than a millisecond a row, and a campaign may have 100,000 arms.
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,11 @@ def aligned(rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
     cells = list(rows)
     widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
     return ["  ".join(map(_padded, row, widths, [True] * left + [False] * len(row))).rstrip() for row in cells]
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number with so many decimals, - for none."""
+    return "-" if value is None or math.isnan(value) else f"{value:,.{digits}f}"
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign import Campaign, Pull, Reason, run_batches
+from cutline.campaign import Campaign, Pull, Reason, RunEvent, run_batches
 from cutline.errors import ConflictError, InvalidInputError, MeasurementError
 from ledger import audit
 
@@ -79,14 +79,15 @@ def test_a_batch_that_dies_is_halved_until_the_arm_is_found_that_it_dies_of() ->
 
 def test_all_but_the_deadly_arms_are_measured_and_these_count_as_they_are_told_to() -> None:
     campaign, coins = made(20), Coins("arm 6", "arm 9")
-    news: list[str | None] = []
+    news: list[RunEvent] = []
     report = campaign.run_batches(coins, 10, on_crash="zero", watch=news.append)
     assert (report.told, report.finished) == (20, Reason.BUDGET_SPENT)
     assert report.crashes == sum(1 for arms in coins.batches if arms in (["arm 6"], ["arm 9"]))
     means = {item.arm: item.mean for item in campaign.decisions()}
     assert means == {arm: float(arm in ("arm 5", "arm 7", "arm 8")) for arm in ARMS}
-    assert news[0] == "a batch has died: ZeroDivisionError: no luck; 10 of its arms are measured again in halves"
-    assert "arm 'arm 6': ZeroDivisionError: no luck; counts as 0" in news
+    text = "a batch has died: ZeroDivisionError: no luck; 10 of its arms are measured again in halves"
+    assert news[0] == RunEvent("crashed", None, None, text)
+    assert RunEvent("crashed", "arm 6", 0.0, "arm 'arm 6': ZeroDivisionError: no luck; counts as 0") in news
     audit(campaign)
 
 
@@ -171,10 +172,11 @@ class Slept(Campaign):
 
 def test_a_result_that_comes_too_late_does_not_take_the_batch_with_it() -> None:
     campaign = Slept.create(None, "run", ARMS, 0.5, "LSA", 10)
-    news: list[str | None] = []
+    news: list[RunEvent] = []
     report = campaign.run_batches(lambda pulls: [1.0] * len(pulls), 10, lease=1.5, watch=news.append)
     assert (report.told, report.late) == (10, 1)
-    assert "the lease has ended" in news
+    (late,) = [event for event in news if event.status == "late"]
+    assert late == RunEvent("late", "arm 3", 1.0, "the lease has ended")
 
 
 @pytest.mark.usefixtures("default_signals")

@@ -8,13 +8,13 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cutline.campaign import Campaign, Pull, Pulls, Reason, Settings, Status, run
+from cutline.campaign import Campaign, Pull, Pulls, Reason, RunEvent, Settings, Status, run
 from cutline.errors import InvalidInputError, MeasurementError, NotFoundError
 from cutline.policies.lsa import LSA
 from ledger import audit
@@ -56,6 +56,10 @@ class ThreeCoins:
     def tell(self, pull: Pull, reward: float) -> None:
         self.flying -= 1
         self.told.append((pull.arm, reward))
+
+    def tell_many(self, rewards: Iterable[tuple[Pull, float]]) -> None:
+        for pull, reward in rewards:
+            self.tell(pull, reward)
 
     def abandon(self, pull: Pull) -> None:
         self.flying, self.left = self.flying - 1, self.left + 1
@@ -147,11 +151,11 @@ def test_a_measurement_that_breaks_down_stops_the_run_and_nothing_stays_in_fligh
 
 def test_a_crash_may_count_as_zero() -> None:
     campaign = made(12)
-    news: list[str | None] = []
+    news: list[RunEvent] = []
     report = campaign.run(lambda pull: 1 / 0, on_crash="zero", watch=news.append)
     assert (report.told, report.crashes, report.finished) == (12, 12, Reason.BUDGET_SPENT)
     assert {item.mean for item in campaign.decisions()} == {0.0}
-    assert "arm 'a': ZeroDivisionError: division by zero; counts as 0" in news
+    assert RunEvent("crashed", "a", 0.0, "arm 'a': ZeroDivisionError: division by zero; counts as 0") in news
 
 
 def test_an_arm_that_cannot_be_measured_is_left_alone_and_uncounted_while_the_others_go_on() -> None:
@@ -162,10 +166,13 @@ def test_an_arm_that_cannot_be_measured_is_left_alone_and_uncounted_while_the_ot
         tried[pull.arm] += 1
         return 1 / 0 if pull.arm == "b" else 1
 
-    news: list[str | None] = []
+    news: list[RunEvent] = []
     report = campaign.run(measure, on_crash="abandon", watch=news.append)
     assert (report.set_aside, report.crashes, tried["b"]) == (["b"], 3, 3)
-    assert [text.partition("; ")[2] for text in news if text] == ["does not count"] * 2 + ["left alone from now on"]
+    crashes = [(event.arm, event.reward, event.text) for event in news if event.status == "crashed"]
+    text = "arm 'b': ZeroDivisionError: division by zero; "
+    ends = ["does not count", "does not count", "left alone from now on"]
+    assert crashes == [("b", None, text + end) for end in ends]
     assert (report.told, report.finished) == (30, Reason.BUDGET_SPENT)
     assert [item.pulls == 0 for item in campaign.decisions()] == [False, True, False]
     audit(campaign)
@@ -203,7 +210,7 @@ def test_leases_are_extended_while_a_measurement_goes_on() -> None:
 def test_a_result_that_comes_too_late_is_dropped_and_said(tmp_path: Path) -> None:
     now = [0.0]
     campaign = Campaign.create(None, "late", ["a"], 0.5, "LSA", 1, clock=lambda: now[0])
-    news: list[str | None] = []
+    news: list[RunEvent] = []
 
     def measure(pull: Pull) -> int:
         now[0] += 1000.0  # the machine slept
@@ -212,7 +219,9 @@ def test_a_result_that_comes_too_late_is_dropped_and_said(tmp_path: Path) -> Non
 
     report = campaign.run(measure, watch=news.append)
     assert (report.told, report.late) == (0, 1)
-    assert any(text and "has ended" in text for text in news)
+    (event,) = [event for event in news if event.status == "late"]
+    assert (event.arm, event.reward) == ("a", 1.0)
+    assert "has ended" in str(event.text)
     assert campaign.decisions()[0].mean == 0.0
 
 
@@ -220,11 +229,12 @@ def test_a_run_waits_for_what_others_have_in_flight_and_measures_it_when_their_l
     campaign = made(2, ["a"])
     campaign.ask(2, lease=1.8)
     began = time.monotonic()
-    news: list[str | None] = []
+    news: list[RunEvent] = []
     assert campaign.run(lambda pull: 1, watch=news.append).told == 2
     assert time.monotonic() - began > 1.7
-    assert news.count(None) > 3
-    assert [text for text in news if text] == [
+    assert news.count(RunEvent("waiting")) > 2
+    assert news.count(RunEvent("told", "a", 1.0)) == 2
+    assert [event.text for event in news if event.text] == [
         "waiting for what others have in flight (2), until it is told or its leases end"
     ]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign import Campaign, Command, Pull, run
+from cutline.campaign import Campaign, Command, Pull, RunEvent, run
 from cutline.errors import MeasurementError, StoreError
 
 
@@ -46,7 +46,7 @@ def test_a_signal_is_obeyed_while_many_measurements_are_being_started() -> None:
 
     signals = iter([signal.SIGTERM])
 
-    def watch(news: str | None) -> None:
+    def watch(event: RunEvent) -> None:
         for number in signals:
             os.kill(os.getpid(), number)
 

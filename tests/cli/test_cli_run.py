@@ -101,6 +101,21 @@ def test_the_last_line_can_be_the_reward(cutline: Run) -> None:
     assert [row["mean"] for row in json.loads(done.out)] == [0.25] * 3
 
 
+def test_a_command_that_asks_to_be_tried_again_is_no_crash(cutline: Run) -> None:
+    busy = "test -e seen && exit 0; touch seen; echo too many requests >&2; exit 75"
+    given = arguments("--retry-exits", "75,69", "--attempts", "2", budget=3, command=("sh", "-c", busy, "{arm}"))
+    done = cutline(*given)
+    assert done.status == 0
+    assert re.search(
+        r"^arm '[abc]': TryAgainError: exit status 75: too many requests; again in [01].. s \(attempt 1 of 2\)$",
+        done.err,
+        re.MULTILINE,
+    )
+    done = cutline(*arguments("--retry-exits", "75", "--attempts", "2", command=("sh", "-c", "exit 75", "{arm}")))
+    assert (done.status, done.out) == (2, "")
+    assert re.fullmatch("cutline: arm '[abc]': exit status 75", done.err.splitlines()[-1])
+
+
 def test_ids_reach_the_command_as_they_stand(cutline: Run, folder: Path) -> None:
     ids = ["a/b", "%2F", 'it\'s "q"', "$(touch x) ;", "\u00e9", "e\u0301", "y" * 5000, " 007 "]
     Path("arms.txt").write_bytes(b"\xef\xbb\xbf" + "\r\n\r\n".join(ids).encode())
@@ -134,6 +149,10 @@ def test_a_bad_arms_file_is_refused(cutline: Run, folder: Path, content: bytes, 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        (
+            [*arguments("--attempts", "3")[1:], "--", "true", "{arm}"],
+            "--attempts is for the exit statuses of --retry-exits; give them, too",
+        ),
         (
             ["--db", "x.db", "--", "true", "{arm}"],
             "x.db: there is no such database; to make one, give arms and threshold",

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from cutline.campaign import Campaign
-from cutline.campaign.running import first_failures
-from cutline.cli import _watching
+from cutline.campaign.running import first_failures, watching
 from cutline.errors import StoreError
 
 Run = Callable[..., Any]
@@ -87,7 +86,7 @@ def test_what_ended_a_run_is_said_though_the_database_does_not_answer_any_more(
             return line
         raise StoreError("x.db: disk I/O error")
 
-    monkeypatch.setattr(_watching, "progress_line", progress)
+    monkeypatch.setattr(watching, "progress_line", progress)
     done = cutline(*arguments(command=("sh", "-c", "kill -s KILL $$", "{arm}")))
     assert (done.status, done.out) == (2, "")
     assert re.fullmatch(r"cutline: arm '[abc]': killed by signal 9 \(SIGKILL\)", done.err.splitlines()[-1])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign import Campaign, RunReport
+from cutline.campaign import Campaign, RunEvent, RunReport
 from cutline.campaign.running.runner import run_command_batches
 from cutline.integrations.pytest_suite import Suite, collect, handling
 
@@ -45,8 +45,8 @@ class Run:
             self.report: RunReport = run_command_batches(campaign, command, batch, jobs, how, watch=self._watch)
             self.means = {item.arm.partition("::")[2]: item.mean for item in campaign.decisions()}
 
-    def _watch(self, news: str | None) -> None:
-        self.news += [news] if news else []
+    def _watch(self, event: RunEvent) -> None:
+        self.news += [event.text] if event.text else []
 
 
 @pytest.fixture

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
         Result,
         Status,
     )
+    from cutline.campaign.running.asynchronous import arun
     from cutline.campaign.running.batch_command import BatchCommand
     from cutline.campaign.running.command import Command
-    from cutline.campaign.running.loop import RunReport
+    from cutline.campaign.running.events import RunEvent
+    from cutline.campaign.running.in_flight import RunReport
+    from cutline.campaign.running.retrying import Retry
     from cutline.campaign.running.runner import run, run_batches
     from cutline.campaign.running.sources import BatchRunnable, Runnable
     from cutline.campaign.settings import Settings
@@ -40,10 +43,13 @@ _HOMES = {
     "Pulls": "results",
     "Reason": "results",
     "Result": "results",
-    "RunReport": "running.loop",
+    "Retry": "running.retrying",
+    "RunEvent": "running.events",
+    "RunReport": "running.in_flight",
     "Runnable": "running.sources",
     "Settings": "settings",
     "Status": "results",
+    "arun": "running.asynchronous",
     "campaigns": "campaign",
     "delete": "campaign",
     "run": "running.runner",
@@ -65,10 +71,13 @@ __all__ = [
     "Pulls",
     "Reason",
     "Result",
+    "Retry",
+    "RunEvent",
     "RunReport",
     "Runnable",
     "Settings",
     "Status",
+    "arun",
     "campaigns",
     "delete",
     "run",

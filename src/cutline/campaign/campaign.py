@@ -20,9 +20,9 @@ from cutline.policies import Policy
 if TYPE_CHECKING:
     from cutline.campaign.running.batch_command import BatchCommand
     from cutline.campaign.running.batch_sizes import BatchSize
-    from cutline.campaign.running.loop import RunReport
-    from cutline.campaign.running.runner import RunOptions
-    from cutline.campaign.running.sources import Measure, MeasureBatch
+    from cutline.campaign.running.in_flight import RunReport
+    from cutline.campaign.running.measuring import AsyncMeasure, Measure, MeasureBatch
+    from cutline.campaign.running.options import RunOptions
 
 
 class Campaign(Reader):
@@ -203,6 +203,12 @@ class Campaign(Reader):
         from cutline.campaign.running.runner import run
 
         return run(self, measure, jobs, **options)
+
+    async def arun(self, measure: "AsyncMeasure", jobs: int = 1, **options: Unpack["RunOptions"]) -> "RunReport":
+        """Measure with a coroutine function until the campaign has finished; see ``asynchronous.arun``."""
+        from cutline.campaign.running.asynchronous import arun
+
+        return await arun(self, measure, jobs, **options)
 
     def run_batches(
         self,

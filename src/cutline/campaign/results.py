@@ -94,6 +94,11 @@ class Decision:
     high: float
 
 
+def in_words(decision: Decision) -> str:
+    """Return "above", "below" or "undecided"."""
+    return "undecided" if decision.above is None else "above" if decision.above else "below"
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """One reward that the campaign holds.

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cutline.cli._tables import as_json, number, table
+from cutline.cli._tables import as_json, table
 from cutline.errors import InvalidInputError
 from cutline.files import require_writable, whole_file
-from cutline.text import aligned, printable
+from cutline.text import aligned, number, printable
 
 if TYPE_CHECKING:
     from cutline.campaign import Decision
@@ -93,8 +93,8 @@ def show_decisions(
     Arms that were ``skipped``, since they are not to be measured, are no reason to fail. Raises what ``as_ids`` raises,
     before anything is written.
     """
-    from cutline.campaign.files.exporting import in_words
     from cutline.campaign.files.verdicts import as_ids, as_markdown, write_junit
+    from cutline.campaign.results import in_words
 
     shown = [item for item in decisions if output.only in (None, in_words(item))]
     ids = as_ids(shown) if output.form == "ids" else ""
@@ -124,7 +124,7 @@ def _print(decisions: "Sequence[Decision]", output: Output) -> None:
 
 def _table(decisions: "Sequence[Decision]") -> str:
     """Return a table; long ids are shortened on a terminal only."""
-    from cutline.campaign.files.exporting import in_words
+    from cutline.campaign.results import in_words
 
     header = ["arm", "pulls", "mean", "decision", "wrong", "low", "high"]
     rows = [

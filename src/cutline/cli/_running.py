@@ -1,23 +1,34 @@
 """What the commands that measure share: they say where the campaign stands, run it, and show the decisions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cutline.cli._decisions import Output, show_decisions
 from cutline.cli._streams import say
 from cutline.cli._tables import counted
-from cutline.cli._watching import progress_line, watching
-from cutline.errors import CutlineError
+from cutline.errors import CutlineError, InvalidInputError
 from cutline.text import printable
 
 if TYPE_CHECKING:
-    from cutline.campaign import Campaign, RunReport
+    from cutline.campaign import Campaign, Retry, RunReport
+
+
+def retry_of(exits: Collection[int], attempts: int | None) -> "Retry | None":
+    """Return how commands are tried again that end with one of some exit statuses; None if there are none."""
+    from cutline.campaign import Retry
+
+    if not exits:
+        if attempts is not None:
+            raise InvalidInputError("--attempts is for the exit statuses of --retry-exits; give them, too")
+        return None
+    return Retry() if attempts is None else Retry(attempts=attempts)
 
 
 def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..., RunReport]", output: Output) -> int:
-    """Run a campaign by ``start``, which is given it and ``watch``; show the decisions and return the exit status."""
+    """Run a campaign by ``start``, given it and ``progress``; show the decisions and return the exit status."""
     from cutline.campaign.database.address import label
+    from cutline.campaign.running.watching import progress_line
 
     with campaign:
         status = campaign.status()
@@ -29,8 +40,7 @@ def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..
         if status.warning:
             say(status.warning)
         try:
-            with watching(campaign) as watch:
-                report = start(campaign, watch=watch)
+            report = start(campaign, progress=True)
         except BaseException:
             again = "the same command goes on from here" if db else "it is gone, for want of --db"
             with suppress(CutlineError):  # it was ended by something else, which is what counts

@@ -30,11 +30,6 @@ def as_json(value: Any) -> str:
     return json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with so many decimals, - for none."""
-    return "-" if value is None or math.isnan(value) else f"{value:,.{digits}f}"
-
-
 def moment(seconds: float | None) -> str:
     """Return a time in seconds since 1970 as UTC has it, to the second, - for none."""
     if seconds is None:

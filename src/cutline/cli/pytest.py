@@ -99,7 +99,8 @@ def command(  # noqa: PLR0913 - one parameter an option
       cutline pytest
       cutline pytest --threshold 0.99 --minutes 30 --jobs 4 --db flaky.db --logs failures tests -m "not slow"
     """
-    from cutline.campaign.running.runner import check_run, run_command_batches
+    from cutline.campaign.running.options import check_run
+    from cutline.campaign.running.runner import run_command_batches
     from cutline.cli._running import conduct
     from cutline.integrations.failure_logs import open_logs
     from cutline.integrations.pytest_suite import collect, handling, open_campaign, require_database

@@ -17,7 +17,8 @@ from cutline.cli._options import (
     threshold_option,
 )
 from cutline.cli._streams import require_output, say
-from cutline.cli._tables import as_json, number, table
+from cutline.cli._tables import as_json, table
+from cutline.text import number
 
 if TYPE_CHECKING:
     from cutline.recorded.result import Replay

@@ -55,6 +55,15 @@ from cutline.errors import InvalidInputError
     help="Exit statuses that count as 0, though 125 to 127, and 128 plus a signal, are a crash unless given here.",
 )
 @click.option(
+    "--retry-exits",
+    callback=numbers(int, "a whole number", "75,69"),
+    metavar="75,...",
+    help="Exit statuses that are only for the moment: the command is tried again after a while, longer each time.",
+)
+@click.option(
+    "--attempts", type=int, metavar="N", help="How often it is tried before that is a crash; default: 8 times."
+)
+@click.option(
     "--on-crash",
     type=click.Choice(["stop", "zero", "abandon"]),
     default="stop",
@@ -78,6 +87,8 @@ def command(  # noqa: PLR0913 - one parameter an option
     timeout: float | None,
     crash_exits: list[int] | None,
     fail_exits: list[int] | None,
+    retry_exits: list[int] | None,
+    attempts: int | None,
     batch: Any,
     report: Any,
     on_crash: Any,
@@ -112,20 +123,22 @@ def command(  # noqa: PLR0913 - one parameter an option
     from cutline.campaign import BatchCommand, Command, run, run_batches
     from cutline.campaign.files.arms_file import read_arms
     from cutline.campaign.resume import resume
-    from cutline.campaign.running.runner import check_run
-    from cutline.cli._running import conduct
+    from cutline.campaign.running.options import check_run
+    from cutline.cli._running import conduct, retry_of
 
     require_output()
     output = output_of(options)
     check_run(jobs, lease)
-    crashes, failures = crash_exits or [], fail_exits or []
+    crashes, failures, moments = crash_exits or [], fail_exits or [], retry_exits or []
     _refuse_what_does_not_go_together(batch, report, reward, failures)
-    how: Any = {"jobs": jobs, "on_crash": on_crash, "on_timeout": on_timeout, "lease": lease}
+    retry = retry_of(moments, attempts)
+    how: Any = {"jobs": jobs, "on_crash": on_crash, "on_timeout": on_timeout, "retry": retry, "lease": lease}
+    shared: Any = {"timeout": timeout, "crash_exits": crashes, "retry_exits": moments}
     if batch is None:
-        single = Command(words, stdout=reward == "stdout", timeout=timeout, crash_exits=crashes, fail_exits=failures)
+        single = Command(words, stdout=reward == "stdout", fail_exits=failures, **shared)
         start = partial(run, measure=single, **how)
     else:
-        many = BatchCommand(words, report=report, timeout=timeout, crash_exits=crashes)
+        many = BatchCommand(words, report=report, **shared)
         start = partial(run_batches, measure=many, batch=batch, **how)
     arms = None if arms_file is None else read_arms(arms_file)
     campaign, new = resume(db, name, arms, settings(options))

@@ -21,8 +21,9 @@ from cutline.cli._options import (
     threshold_option,
 )
 from cutline.cli._streams import require_output
-from cutline.cli._tables import as_json, number, table
+from cutline.cli._tables import as_json, table
 from cutline.errors import InvalidInputError
+from cutline.text import number
 
 if TYPE_CHECKING:
     from cutline.problem import Problem

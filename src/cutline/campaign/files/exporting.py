@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.results import ArmHistory, Decision, Status
+from cutline.campaign.results import ArmHistory, Decision, Status, in_words
 
 RESULT_COLUMNS = ("task", "worker", "label", "key", "note")
 DECISION_COLUMNS = ("arm", "pulls", "in_flight", "mean", "decision", "wrong", "hoeffding", "low", "high", "payload")
@@ -44,11 +44,6 @@ def history_row(found: ArmHistory) -> dict[str, Any]:
         for pull in found.pulls
     ]
     return {**row, "history": pulls}
-
-
-def in_words(decision: Decision) -> str:
-    """Return "above", "below" or "undecided"."""
-    return "undecided" if decision.above is None else "above" if decision.above else "below"
 
 
 def status_row(status: Status) -> dict[str, Any]:

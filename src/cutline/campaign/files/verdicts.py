@@ -5,8 +5,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from typing import IO
 
-from cutline.campaign.files.exporting import in_words
-from cutline.campaign.results import Decision
+from cutline.campaign.results import Decision, in_words
 from cutline.errors import InvalidInputError
 from cutline.text import printable, quoted
 

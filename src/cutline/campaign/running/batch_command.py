@@ -17,7 +17,7 @@ from cutline.campaign.running.processes import Processes
 from cutline.campaign.running.progress import Progress
 from cutline.campaign.running.reports import Format, Report, read_junit
 from cutline.checks import check_positive
-from cutline.errors import InvalidInputError
+from cutline.errors import InvalidInputError, TryAgainError
 from cutline.text import quoted, shown
 
 ARMS = "{arms}"
@@ -54,11 +54,14 @@ class BatchCommand:
         report: Format,
         timeout: float | None = None,
         crash_exits: Collection[int] = (),
+        retry_exits: Collection[int] = (),
         prepare: Prepare | None = None,
         keep: Keep | None = None,
     ) -> None:
         """``timeout`` in seconds, for each arm of a batch. ``crash_exits``: exit statuses by which it has died.
 
+        ``retry_exits``: those by which it says that it may succeed later; what it has reported counts all the same, and
+        if that is nothing, TryAgainError is raised.
         ``prepare`` is for a command that is told its arms by the environment, and says of each arm when it begins: one
         that dies before any has begun says nothing of any of them. ``keep`` is given what is reported of failures.
         Raises InvalidInputError if an argument is missing, the program is not there, or an option is out of range.
@@ -68,7 +71,7 @@ class BatchCommand:
         self._arguments = tuple(arguments)
         self._format = report
         self._timeout = None if timeout is None else check_positive("timeout", timeout)
-        self._endings = Endings(crash_exits)
+        self._endings = Endings(crash_exits, retry_exits=retry_exits)
         self._prepare = prepare
         self._keep = keep
         self._processes = Processes()
@@ -127,6 +130,8 @@ class BatchCommand:
             return _result(arms, report)  # it did not come to its end, but nothing is lost
         if late and wrong is None:
             return self._died(Trouble("timeout", f"took longer than {self._timeout:g} s"), arms, report, progress.late)
+        if self._endings.is_momentary(status):
+            return _put_off(report, f"exit status {status}: {said[0] or said[1]}")
         death = self._endings.crash(status)
         if death is None and wrong is not None:
             death = f"exit status {status}, {wrong}" if status else wrong
@@ -178,6 +183,14 @@ def _check(arguments: Sequence[str]) -> None:
         )
     if which(arguments[0]) is None:
         raise InvalidInputError(f"there is no program {arguments[0]!r} that can be run")
+
+
+def _put_off(report: Report, why: str) -> BatchResult:
+    """Return what a command has reported that may succeed later; raise TryAgainError if that is nothing."""
+    why = shown(why.removesuffix(": "), 200)
+    if not report.rewards:
+        raise TryAgainError(why)
+    return BatchResult(report.rewards, skipped=report.skipped, death=Trouble("crash", why))
 
 
 def _result(arms: Sequence[str], report: Report) -> BatchResult:

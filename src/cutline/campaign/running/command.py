@@ -15,7 +15,7 @@ from cutline.campaign.running.endings import Endings, last_line
 from cutline.campaign.running.first_failures import FirstFailures
 from cutline.campaign.running.processes import Processes
 from cutline.checks import check_positive
-from cutline.errors import InvalidInputError, MeasurementError, MeasurementTimeoutError
+from cutline.errors import InvalidInputError, MeasurementError, MeasurementTimeoutError, TryAgainError
 from cutline.text import quoted, shown
 
 ARM = "{arm}"
@@ -39,8 +39,11 @@ class Command:
         timeout: float | None = None,
         crash_exits: Collection[int] = (),
         fail_exits: Collection[int] = (),
+        retry_exits: Collection[int] = (),
     ) -> None:
         """``timeout`` in seconds. ``crash_exits``: exit statuses that say nothing of the arm.
+
+        ``retry_exits``: those that raise TryAgainError, since the command may succeed later (with ``retry=Retry()``).
 
         ``fail_exits``: those that are a reward of 0, though they usually say nothing of the arm: 125, 126 and 127 (the
         command could not be run) and 128 plus a signal (that has ended it), as a shell and its like have it.
@@ -52,7 +55,7 @@ class Command:
             raise InvalidInputError(f"the command has no {ARM}; write it where the id of the arm belongs")
         if ARM not in arguments[0] and which(arguments[0]) is None:
             raise InvalidInputError(f"there is no program {arguments[0]!r} that can be run")
-        self._endings = Endings(crash_exits, fail_exits)
+        self._endings = Endings(crash_exits, fail_exits, retry_exits)
         self._arguments = tuple(arguments)
         self._stdout = stdout
         self._timeout = None if timeout is None else check_positive("timeout", timeout)
@@ -63,7 +66,8 @@ class Command:
         """Run the command and return the reward.
 
         Raises MeasurementError if it cannot be started, is killed by a signal, takes longer than the timeout, ends
-        with an exit status that says nothing of the arm, or prints no reward where it should.
+        with an exit status that says nothing of the arm, or prints no reward where it should; TryAgainError if it ends
+        with one of ``retry_exits``.
         """
         # An id is UTF-8 for the command, as it is in every file, whatever encoding the locale has for arguments.
         arguments = [os.fsencode(word).replace(ARM.encode(), pull.arm.encode()) for word in self._arguments]
@@ -73,6 +77,8 @@ class Command:
             seconds = time.monotonic() - began
             said = "" if status == 0 else last_line(errors) or (last_line(output) if self._stdout else "")
             said = shown(said, 200)
+            if self._endings.is_momentary(status):
+                raise TryAgainError(f"exit status {status}: {said}" if said else f"exit status {status}")
             crash = self._crash(status)
             if crash is not None:
                 raise MeasurementError(f"{crash}: {said}" if said else crash)

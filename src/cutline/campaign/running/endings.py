@@ -26,19 +26,31 @@ _TAIL = 4096
 class Endings:
     """Tells the exit statuses that say nothing of an arm from those that are a result."""
 
-    def __init__(self, crash_exits: Collection[int] = (), fail_exits: Collection[int] = ()) -> None:
+    def __init__(
+        self, crash_exits: Collection[int] = (), fail_exits: Collection[int] = (), retry_exits: Collection[int] = ()
+    ) -> None:
         """``crash_exits`` say nothing of the arm; ``fail_exits`` do, though they usually would not.
 
-        Raises InvalidInputError for one that is out of range or in both.
+        ``retry_exits`` say that the command is to be tried again. Raises InvalidInputError for one that is out of range
+        or in two of them.
         """
-        for statuses, what in ((crash_exits, "a crash"), (fail_exits, "a failure")):
-            for status in statuses:
+        meanings: dict[int, str] = {}
+        for statuses, what in ((crash_exits, "a crash"), (fail_exits, "a failure"), (retry_exits, "try again")):
+            for status in set(statuses):
                 if not 1 <= status <= 255:
                     raise InvalidInputError(f"exit status {status} cannot mean {what}; it must be from 1 to 255")
-        for status in set(crash_exits) & set(fail_exits):
-            raise InvalidInputError(f"exit status {status} cannot mean a crash and a failure; give it once")
+                if status in meanings:
+                    raise InvalidInputError(
+                        f"exit status {status} cannot mean {meanings[status]} and {what}; give it once"
+                    )
+                meanings[status] = what
         self._crash_exits = frozenset(crash_exits)
         self._fail_exits = frozenset(fail_exits)
+        self._retry_exits = frozenset(retry_exits)
+
+    def is_momentary(self, status: int) -> bool:
+        """Whether an exit status says that the command is to be tried again."""
+        return status in self._retry_exits
 
     def crash(self, status: int) -> str | None:
         """Return what an exit status (minus the signal, if one has ended the command) says if it is a crash."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from cutline.campaign.results import Pull
+from cutline.errors import InvalidInputError, MeasurementError
 
 OnTrouble: TypeAlias = Literal["stop", "zero", "abandon"]
 """What a trouble means: the end of the run, a reward of 0, or nothing, its pull being given back."""
@@ -22,6 +23,19 @@ class Trouble(NamedTuple):
     kind: Kind
     text: str
     cause: Exception | None = None
+
+
+def trouble_of(error: Exception) -> Trouble:
+    """Return the trouble that an exception from a measurement is."""
+    ours = isinstance(error, (MeasurementError, InvalidInputError))
+    kind: Kind = "timeout" if isinstance(error, TimeoutError) else "crash"
+    return Trouble(kind, str(error) if ours else described(error), error)
+
+
+def described(error: BaseException) -> str:
+    """Return the class and the text of an exception, on one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 @dataclass(frozen=True)

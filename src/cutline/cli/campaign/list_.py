@@ -3,7 +3,8 @@
 import click
 
 from cutline.cli._campaigns import db_option
-from cutline.cli._tables import as_json, format_option, number, table
+from cutline.cli._tables import as_json, format_option, table
+from cutline.text import number
 
 
 @click.command(name="list")

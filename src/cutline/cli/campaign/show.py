@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cutline.cli._campaigns import db_option, name_option
-from cutline.cli._tables import as_json, format_option, moment, number, table
-from cutline.text import shown
+from cutline.cli._tables import as_json, format_option, moment, table
+from cutline.text import number, shown
 
 if TYPE_CHECKING:
     from cutline.campaign import ArmHistory
@@ -29,7 +29,8 @@ def command(db: str, name: str | None, arm: str, last: int | None, form: str) ->
     Example:
       cutline campaign show --db labels.db "picture 17"
     """
-    from cutline.campaign.files.exporting import history_row, in_words
+    from cutline.campaign.files.exporting import history_row
+    from cutline.campaign.results import in_words
     from cutline.campaign.resume import open_one
 
     with open_one(db, name) as campaign:

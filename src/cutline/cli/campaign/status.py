@@ -4,7 +4,8 @@ import click
 
 from cutline.cli._campaigns import db_option, name_option
 from cutline.cli._streams import say
-from cutline.cli._tables import as_json, format_option, number
+from cutline.cli._tables import as_json, format_option
+from cutline.text import number
 
 
 @click.command()
