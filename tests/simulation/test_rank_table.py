@@ -60,19 +60,19 @@ def test_a_table_has_every_record_that_an_arm_comes_to(name: str, threshold: flo
 def test_ranks_are_in_the_order_of_the_indices_and_equal_where_they_are(name: str) -> None:
     policy = parse(name)
     table = index_table(policy, 0.5, policy.parameters(), 20, math.inf)
-    ranks, different = rank(table)
+    ranks, different = rank(table, 0.5)
     held = records_of(table)
-    places = {record: ranks.ranks[ranks.rows[record[0]] + record[1]] for record in held}
+    places = {record: ranks.codes[ranks.rows[record[0]] + record[1]] // 2 for record in held}
     assert {different[place] == held[record] for record, place in places.items()} == {True}
     assert np.all(np.diff(different) > 0.0)
-    assert {int(ranks.ranks[ranks.rows[20] + total]) for total in range(21)} == {ranks.above + 1}
+    assert {int(ranks.codes[ranks.rows[20] + total]) // 2 for total in range(21)} == {ranks.above + 1}
 
 
 def test_what_is_above_the_level_shares_a_rank() -> None:
     lsa = parse("LSA")
     level = lsa.index(7.0, 3.0, 0.5, *lsa.parameters())
     table = index_table(lsa, 0.5, lsa.parameters(), 100, level)
-    ranks, different = rank(table)
+    ranks, different = rank(table, 0.5)
     assert different[-1] == level
     assert table.closed
-    assert {ranks.ranks[place] == ranks.above for place in np.flatnonzero(table.values > level)} == {True}
+    assert {ranks.codes[place] // 2 == ranks.above for place in np.flatnonzero(table.values > level)} == {True}

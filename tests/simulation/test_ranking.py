@@ -11,8 +11,8 @@ from cutline.simulation.chunks import Chunk, ChunkResult
 from cutline.simulation.engines import choose, engines_for, play
 from cutline.simulation.ranking import by_rank
 from cutline.simulation.ranking.by_rank import play_by_rank
+from cutline.simulation.ranking.leaps import Window
 from cutline.simulation.ranking.pilot import take_aim
-from cutline.simulation.ranking.walking import Window
 
 EQUAL = [str(policy()) for policy in available() if not policy.yardstick]
 POLICIES = [*EQUAL, "APT(0.05)", "Opt-KG(0.5,0.5)", "LSA(4)"]
@@ -77,6 +77,20 @@ def test_records_pass_from_word_to_word() -> None:
     assert_same(play_by_rank(chunk), play(chunk, "stepping"))
 
 
+def test_windows_that_earlier_runs_made_narrower_lose_no_pull() -> None:
+    for looks in ([3000], [700, 1500, 3000]):
+        chunk = chunk_of(LSA(), beta_arms(300), looks, 80)
+        assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+
+
+def test_sums_over_more_runs_than_half_a_word_holds_are_whole() -> None:
+    """No arm has more than 11 pulls in a run, and 16 bits hold 65,535."""
+    chunk = chunk_of(Uniform(), Problem([0.3, 0.6, 0.9]), [10, 30], 6_600)
+    played = play_by_rank(chunk)
+    assert played.pulls.tolist() == [[26_400, 19_800, 19_800], [66_000] * 3]
+    assert_same(played, play(chunk, "stepping"))
+
+
 def test_runs_whose_windows_were_wrong_are_walked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     chunk = chunk_of(LSA(), beta_arms(500), [5000], 40)
     found = take_aim(chunk, chunk.budgets)
@@ -104,7 +118,8 @@ def test_runs_after_one_that_no_table_holds_are_played_by_another_engine(monkeyp
     low, high = aim.window
     ends = []
     for last in range(low + 1, high + 1):
-        ranks = aim.ranks._replace(above=last + 1, ranks=np.minimum(aim.ranks.ranks, last + 1))
+        codes = 2 * np.minimum(aim.ranks.codes >> 1, last + 1) + (aim.ranks.codes & 1)
+        ranks = aim.ranks._replace(above=last + 1, codes=codes)
         small = aim._replace(ranks=ranks, window=Window(low, last))
         monkeypatch.setattr(by_rank, "take_aim", lambda chunk, budgets, farther, aim=small: None if farther else aim)
         ends.append(play_by_rank(chunk).errors.shape[1])

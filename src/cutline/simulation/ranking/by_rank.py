@@ -8,37 +8,60 @@ from numpy.typing import NDArray
 from cutline.compiled import kernel
 from cutline.policies.policy import LearningPolicy
 from cutline.simulation.chunks import Chunk, ChunkResult, Games, Outcome, no_outcome
+from cutline.simulation.ranking.leaps import Window, leaps_to
+from cutline.simulation.ranking.narrowing import narrowed, spread_of, sums_of_ranks
 from cutline.simulation.ranking.pilot import take_aim
+from cutline.simulation.ranking.stopping import (
+    MOST_OF_A_GAIN,
+    empty_stops,
+    find_stops,
+    no_gains,
+    share_out,
+    take_down,
+    take_down_errors,
+)
 from cutline.simulation.ranking.table import Ranks
-from cutline.simulation.ranking.walking import Window, empty_kept, empty_stops, empty_tile, find_stops, stop, survey
+from cutline.simulation.ranking.walking import empty_log, empty_tile, survey
 
 _ATTEMPTS = 4
+_NARROWED = (1, 4, 16, 64)  # runs after which windows are made narrower
+_ROOM = 2  # times the pulls of a run can be logged
 _NO_PARAMETERS = np.empty((1, 1, 1))  # a table has been computed with them
 
 
 @kernel
 def _play_runs(games: Games, ranks: Ranks, window: Window, outcome: Outcome) -> int:
     """Play runs; return how many were played before one that the table cannot hold."""
-    arms, looks = games.means.size, games.budgets.size
-    kept, tile, stops = empty_kept(arms), empty_tile(arms, looks), empty_stops(looks, ranks.above)
-    made = np.empty(ranks.above, np.int64)
+    arms, budgets = games.means.size, games.budgets
+    log, tile = empty_log(arms, ranks, _ROOM * budgets[-1] + ranks.rows.size), empty_tile(arms)
+    stops, gains = empty_stops(ranks.above), no_gains(arms, budgets.size)
+    leaps = leaps_to(ranks, window)
+    sums = np.zeros(ranks.above)
     low, high = window
     run = 0
     while run < outcome.errors.shape[1]:
-        at = Window(low, high)
-        result = survey(games, run, ranks, at, kept, made, tile)
-        if result.open_from <= high:
+        seen = survey(games, run, ranks, leaps, log, tile)
+        if seen.full or seen.open_from <= leaps.window.high:
             break
-        if result.below > games.budgets[0]:
+        if seen.below > budgets[0]:
             low = max(-1, 2 * low - high - 1)
-        elif find_stops(games, at, result.below, made, stops):
-            stop(games, run, ranks, kept, stops, tile, outcome)
+        elif find_stops(games, leaps.window, seen.below, log.made, stops):
+            share_out(games, log, seen, stops, gains)
+            take_down_errors(run, gains, outcome)
             run += 1
+            sums_of_ranks(leaps.window, seen, log.made, sums)
+            if run in _NARROWED:
+                window = narrowed(window, sums, run, spread_of(seen, arms), budgets)
+            if run % (MOST_OF_A_GAIN // ranks.rows.size) == 0:
+                take_down(gains, outcome)
             low, high = window
         elif high < ranks.above - 1:
             high = min(ranks.above - 1, 2 * high - low + 1)
         else:
             break
+        if low != leaps.window.low or high != leaps.window.high:
+            leaps = leaps_to(ranks, Window(low, high))
+    take_down(gains, outcome)
     return run
 
 

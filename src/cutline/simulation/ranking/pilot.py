@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from cutline.compiled import kernel
 from cutline.policies.policy import Policy
 from cutline.simulation.chunks import Chunk, Games
+from cutline.simulation.ranking.leaps import Window, leaps_to
 from cutline.simulation.ranking.table import Ranks, index_table, rank
-from cutline.simulation.ranking.walking import Window, empty_kept, empty_tile, survey
+from cutline.simulation.ranking.walking import empty_log, empty_tile, survey
 
 _SHALLOWEST = 8
 _DEEPEST = 2048
@@ -44,12 +45,12 @@ def _walk_sample(games: Games, ranks: Ranks, runs: int, counted: NDArray[np.int6
     That is the least rank at which an arm comes to the edge, one that no record has if none does.
     """
     arms = games.means.size
-    kept, tile, made = empty_kept(arms), empty_tile(arms, 1), np.empty(ranks.above, np.int64)
+    log, tile = empty_log(arms, ranks, arms * ranks.rows.size), empty_tile(arms)
+    leaps = leaps_to(ranks, Window(-1, ranks.above - 1))
     open_from = ranks.above + 1
     for run in range(runs):
-        result = survey(games, run, ranks, Window(-1, ranks.above - 1), kept, made, tile)
-        open_from = min(open_from, result.open_from)
-        counted += made
+        open_from = min(open_from, survey(games, run, ranks, leaps, log, tile).open_from)
+        counted += log.made
     return open_from
 
 
@@ -97,7 +98,7 @@ def _pilot(game: Game) -> Aim | None:
     while depth < 2 * budgets[-1] // arms and depth < _DEEPEST:
         depth *= 2
     while depth <= min(_DEEPEST, 4 * _FARTHER**game.farther * budgets[-1]):  # no arm has more pulls than there are
-        ranks, values = rank(index_table(policy, threshold, parameters, depth, level))
+        ranks, values = rank(index_table(policy, threshold, parameters, depth, level), threshold)
         counted = np.zeros(ranks.above, np.int64)
         with np.errstate(over="ignore"):  # as in play_on
             open_from = _walk_sample(games, ranks, runs, counted)
@@ -108,7 +109,9 @@ def _pilot(game: Game) -> Aim | None:
             farther = int(np.searchsorted(sums, needed * (1.0 + error)))
             farther = min(max(farther, high + 1), ranks.above - 1)
             deepest = min(_DEEPER * depth, _DEEPEST)
-            ranks, different = rank(index_table(policy, threshold, parameters, deepest, float(values[farther])))
+            ranks, different = rank(
+                index_table(policy, threshold, parameters, deepest, float(values[farther])), threshold
+            )
             at = np.searchsorted(different, values[[max(low, 0), high]])
             return Aim(ranks, Window(int(at[0]) if low >= 0 else -1, int(at[1])))
         level = float(values[min(high, ranks.above - 1)])

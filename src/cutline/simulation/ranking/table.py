@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from cutline.compiled import compiling, kernel, made_once, with_parameters
 from cutline.policies.policy import Parameters, Policy
+from cutline.threshold import is_above
 
 _FIRST_ROOM = 1 << 12
 
@@ -47,13 +48,14 @@ class IndexTable:
 
 
 class Ranks(NamedTuple):
-    """A table as kernels walk it: ``ranks`` of records, ``rows`` as above, ``first`` as above.
+    """A table as kernels walk it: ``codes`` of records, ``rows`` and ``first`` as above.
 
-    The rank of a record is the number of different indices in the table below its own. Of a record above the level of
-    the table it is ``above``, their number; of one at the edge, ``above + 1``.
+    The code of a record is twice its rank, and 1 more where its arm is called above the threshold. The rank of a record
+    is the number of different indices in the table below its own. Of a record above the level of the table it is
+    ``above``, their number; of one at the edge, ``above + 1``.
     """
 
-    ranks: NDArray[np.int32]
+    codes: NDArray[np.int32]
     rows: NDArray[np.int64]
     above: int
     first: int
@@ -125,14 +127,24 @@ def index_table(policy: Policy, threshold: float, parameters: Parameters, depth:
     return IndexTable(values[:records].copy(), kept, depth, level, rows <= depth, first)
 
 
-def rank(table: IndexTable) -> tuple[Ranks, NDArray[np.float64]]:
+def rank(table: IndexTable, threshold: float) -> tuple[Ranks, NDArray[np.float64]]:
     """Return the ranks of a table, and the different indices up to its level, (above,), by their ranks."""
     values = table.values
     inside = values <= table.level
     different = np.unique(values[inside])
     ranks = np.full(values.size, different.size, np.int32)
     ranks[inside] = np.searchsorted(different, values[inside])
+    layout = table.layout
     if not table.closed:
-        edge = table.layout.rows[table.depth] + table.layout.lows[table.depth]
+        edge = layout.rows[table.depth] + layout.lows[table.depth]
         ranks[edge:] = different.size + 1
-    return Ranks(ranks, table.layout.rows, different.size, table.first), different
+    widths = np.maximum(layout.highs - layout.lows + 1, 0)[table.first :]
+    pulls = np.repeat(np.arange(table.first, layout.rows.size), widths)
+    totals = np.arange(values.size) - layout.rows[pulls]
+    return Ranks(2 * ranks + _called(pulls, totals, threshold), layout.rows, different.size, table.first), different
+
+
+def _called(pulls: NDArray[np.int64], totals: NDArray[np.int64], threshold: float) -> NDArray[np.bool_]:
+    """Say which records are called above; one without pulls is called below."""
+    above: NDArray[np.bool_] = is_above(np.maximum(pulls, 1), totals, threshold)
+    return above & (pulls > 0)
