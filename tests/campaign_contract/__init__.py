@@ -4,6 +4,7 @@ A test of campaigns belongs to the file of what it is about; it runs on every st
 """
 
 from campaign_contract.asking import Asking
+from campaign_contract.changing import Changing
 from campaign_contract.clocks import Clocks
 from campaign_contract.correcting import Correcting
 from campaign_contract.creating import Creating
@@ -18,14 +19,28 @@ from campaign_contract.processes import Processes
 from campaign_contract.remembering import Remembering
 from campaign_contract.stopping import Stopping
 from campaign_contract.telling import Telling
+from campaign_contract.under_fire import SharedUnderFire, UnderFire
 from campaign_contract.versions import Versions
+from campaign_contract.whole import Whole
 
 
 class CampaignContract(
-    Asking, Telling, Correcting, Remembering, Leasing, Stopping, Observing, Deciding, Learning, Creating
+    Asking,
+    Telling,
+    Correcting,
+    Remembering,
+    Leasing,
+    Stopping,
+    Observing,
+    Deciding,
+    Learning,
+    Creating,
+    Changing,
+    Whole,
+    UnderFire,
 ):
     """Subclasses give a fixture ``url``: None, or that of an empty database."""
 
 
-class SharedCampaignContract(Clocks, Opening, Importing, Joining, Processes, Versions):
+class SharedCampaignContract(Clocks, Opening, Importing, Joining, Processes, SharedUnderFire, Versions):
     """For databases that several processes share. Subclasses give a fixture ``url``: that of an empty database."""

@@ -21,7 +21,9 @@ from ledger import audit
 Start = Callable[[str, list[Path]], "list[subprocess.Popen[bytes]]"]
 
 
-class Processes(SharedCampaignTests):
+class StartsWorkers(SharedCampaignTests):
+    """Tests with processes that work on the campaign."""
+
     @pytest.fixture
     def start(self, url: str, start_process: Callable[..., "subprocess.Popen[bytes]"]) -> Start:
         """Start workers that write to these files, and wait until all are ready."""
@@ -40,6 +42,8 @@ class Processes(SharedCampaignTests):
 
         return start
 
+
+class Processes(StartsWorkers):
     def test_eight_at_once_create_campaigns_in_a_database_that_is_not_there_yet(self, url: str) -> None:
         def create(i: int) -> None:
             Campaign.create(url, f"campaign {i % 6}", arms(50), 0.5, "LSA", 10).close()

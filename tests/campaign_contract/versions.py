@@ -108,11 +108,15 @@ class Versions(SharedCampaignTests):
             "requests",
             "progress",
             "tokens",
+            "changes",
         )
         for statement in (
             *(f"DROP TABLE cutline_{name}" for name in tables),
             *(f"ALTER TABLE cutline_campaigns DROP COLUMN {name}" for name in OF_CAMPAIGNS),
-            *(f"ALTER TABLE cutline_arms DROP COLUMN {name}" for name in ("squares", "generation", "decision")),
+            *(
+                f"ALTER TABLE cutline_arms DROP COLUMN {name}"
+                for name in ("squares", "generation", "decision", "retired")
+            ),
             "DROP INDEX cutline_pulls_arm",
             *(f"ALTER TABLE cutline_pulls DROP COLUMN {name}" for name in ("note", "time")),
             "UPDATE cutline_version SET version_num = '0001'",
@@ -126,7 +130,10 @@ class Versions(SharedCampaignTests):
 
 
 OLD: Any = {"prior": (1, 1), "decide": "mean"}
-OF_CAMPAIGNS = ("unfinished_until", "decide", "generation", "learnt_from", "learn_at", "up_to_date", "decided")
+OF_CAMPAIGNS = (
+    *("unfinished_until", "decide", "generation", "learnt_from", "learn_at", "up_to_date", "decided"),
+    *("changed_at", "version", "retired"),
+)
 
 
 def create_second(url: str) -> Campaign:

@@ -19,11 +19,15 @@ Given = Mapping[str, str | tuple[str, ...] | bool]
 GOOD: dict[str, Given] = {
     "campaign abandon": {"db": "x.db", "pull": ("{pull}",)},
     "campaign ask": {"db": "x.db"},
+    "campaign change": {"db": "x.db", "threshold": "0.6"},
+    "campaign copy": {"db": "x.db", "new_name": ("copy",)},
     "campaign correct": {"db": "x.db", "pull": ("{told}",), "reward": ("0",)},
     "campaign create": {"db": "new.db", "arms_file": "arms.txt", "threshold": "0.5", "budget": "20"},
     "campaign decisions": {"db": "x.db"},
     "campaign delete": {"db": "x.db", "name": "main", "yes": True},
+    "campaign history": {"db": "x.db"},
     "campaign list": {"db": "x.db"},
+    "campaign rename": {"db": "x.db", "new_name": ("renamed",)},
     "campaign show": {"db": "x.db", "arm": ("arm a",)},
     "campaign status": {"db": "x.db"},
     "campaign tell": {"db": "x.db", "words": ("{pull}", "1")},
@@ -64,9 +68,12 @@ ENDED_WELL = {"campaign ask": {0, 3, 4}, "campaign decisions": {0, 5}, "pytest":
 
 SAYS_NOTHING = {
     "campaign abandon",
+    "campaign change",
+    "campaign copy",
     "campaign correct",
     "campaign create",
     "campaign delete",
+    "campaign rename",
     "campaign tell",
     "import",
     "paper",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from cutline.campaign.results import (
         Answer,
         ArmHistory,
+        Change,
         Decision,
         Observation,
         PastPull,
@@ -34,6 +35,7 @@ _HOMES = {
     "BatchCommand": "running.batch_command",
     "BatchRunnable": "running.sources",
     "Campaign": "campaign",
+    "Change": "results",
     "Command": "running.command",
     "Decision": "results",
     "Observation": "results",
@@ -62,6 +64,7 @@ __all__ = [
     "BatchCommand",
     "BatchRunnable",
     "Campaign",
+    "Change",
     "Command",
     "Decision",
     "Observation",

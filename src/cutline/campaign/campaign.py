@@ -3,15 +3,15 @@
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, Unpack
 
+from cutline.campaign.changer import Changer
 from cutline.campaign.database import counters
 from cutline.campaign.database.address import Url
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import read_identities, read_identity
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations import asking, correcting, creation, observing, telling
+from cutline.campaign.operations import asking, correcting, creation, leases, observing, telling
 from cutline.campaign.operations.creation import Arms
 from cutline.campaign.operations.finishing import end_dead
-from cutline.campaign.reader import Reader
 from cutline.campaign.results import Observation, Pull, Pulls, Status
 from cutline.campaign.settings import Expected, Options, Settings
 from cutline.errors import ConflictError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cutline.campaign.running.options import RunOptions
 
 
-class Campaign(Reader):
+class Campaign(Changer):
     """One campaign in a database, made by ``create`` or ``open``; any number of processes may use it at once.
 
     Every method is one short transaction: it has happened when the method returns, and if the process dies before,
@@ -159,7 +159,7 @@ class Campaign(Reader):
         Its worker does not get the arm again (unless workers repeat). Abandoning again changes nothing. Raises
         ConflictError if the pull has been told, NotFoundError for an unknown pull.
         """
-        asking.abandon(self._store, self._identity, self._clock, pull)
+        leases.abandon(self._store, self._identity, self._clock, pull)
 
     def extend(self, pull: Pull | str, lease: float) -> float:
         """Make a lease end ``lease`` seconds from now, and return when that is.
@@ -167,7 +167,7 @@ class Campaign(Reader):
         Raises ConflictError if the pull has been told or abandoned or its lease has ended, NotFoundError for an
         unknown pull, InvalidInputError unless lease > 0.
         """
-        return asking.extend(self._store, self._identity, self._clock, pull, lease)
+        return leases.extend(self._store, self._identity, self._clock, pull, lease)
 
     def observe(
         self,
@@ -232,4 +232,4 @@ def campaigns(url: Url, clock: Callable[[], float] | None = None) -> list[Status
 def delete(url: Url, name: str) -> None:
     """Delete a campaign and all that it holds; raise NotFoundError if there is none of that name."""
     with Store.connect(url, create=False) as store:
-        creation.delete(store, name)
+        creation.delete(store, read_identity(store, name))

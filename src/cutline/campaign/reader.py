@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Self
 
-from cutline.campaign.database import counters
+from cutline.campaign.database import counters, history
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.store import Store
-from cutline.campaign.results import ArmHistory, Decision, Result, Status
+from cutline.campaign.results import ArmHistory, Change, Decision, Result, Status
 from cutline.campaign.settings import Settings
 
 
@@ -22,12 +22,12 @@ class Reader:
 
     @property
     def name(self) -> str:
-        """The name of the campaign."""
+        """The name of the campaign, at the time of the last call."""
         return self._identity.name
 
     @property
     def settings(self) -> Settings:
-        """What the campaign was created with."""
+        """What the campaign was created with, and changed to, at the time of the last call."""
         return self._identity.settings
 
     def decisions(self, nearest: int | None = None, confidence: float = 0.95) -> list[Decision]:
@@ -67,6 +67,10 @@ class Reader:
     def status(self) -> Status:
         """Return where the campaign stands; it takes the same time for a million arms, and writes nothing."""
         return counters.status(self._store, self._identity, self._clock)
+
+    def history(self) -> list[Change]:
+        """Return what was changed of the campaign after it was made, the first change first."""
+        return self._store.read(lambda connection: history.read(connection, self._identity))
 
     def close(self) -> None:
         """Close the connections to the database; a campaign in memory is gone."""

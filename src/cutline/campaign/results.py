@@ -22,7 +22,7 @@ class Reason(StrEnum):
     ARMS_EXHAUSTED = "arms exhausted"
     """Every arm has as many results as an arm may have."""
     ALL_IN_FLIGHT = "all in flight"
-    """What is left of the budget or of the arms is leased: something may come back, so ask again."""
+    """What is left of the budget or of the arms is leased, or the arms still follow a change: ask again."""
     NOTHING_FOR_WORKER = "nothing for this worker"
     """Arms are open, but this worker has had each of them, or they are in this answer and no arm may be in it twice."""
 
@@ -174,6 +174,20 @@ class ArmHistory:
 
     decision: Decision
     pulls: tuple[PastPull, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of a campaign after it was made: ``time`` (seconds since 1970 in UTC), and what it was before and after.
+
+    ``what`` is the name of a setting, with its values as JSON has them (a policy as text); "name"; or "copied from",
+    with the name of the other campaign ``after``.
+    """
+
+    time: float
+    what: str
+    before: Any
+    after: Any
 
 
 @dataclass(frozen=True, slots=True)

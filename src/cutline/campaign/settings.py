@@ -1,8 +1,8 @@
-"""What a campaign is created with and keeps, checked.
+"""What a campaign is created with, checked, and what of it can be changed.
 
-A setting is a field of Settings with its check, and an entry in Options for those who type it; rows of the database,
-dictionaries and comparisons are made from the fields. What else a new one needs: its column in database/schema.py with
-a migration, and its option in cli/_campaigns.py.
+A setting is a field of Settings with its check, and an entry in Options for those who type it, and in Changes if it can
+be changed; rows of the database, dictionaries and comparisons are made from the fields. What else a new one needs: its
+column in database/schema.py with a migration, and its option in cli/_campaigns.py.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,6 +44,22 @@ class Expected(Options, total=False):
     threshold: float
     policy: Policy | str
     budget: int
+
+
+class Changes(TypedDict, total=False):
+    """The settings that ``Campaign.change`` takes; each is as in ``Campaign.create``."""
+
+    threshold: float
+    policy: Policy | str
+    budget: int
+    max_pulls_per_arm: int | None
+    prior: tuple[float, float] | None
+    target_errors: float | None
+    decide: str
+
+
+OF_ARMS = ("threshold", "policy", "max_pulls_per_arm", "prior", "decide")
+"""The settings that index and probability of error of every arm depend on."""
 
 
 def _checked(check: Callable[[Any], Any]) -> dict[str, Callable[[Any], Any]]:
@@ -88,6 +104,14 @@ class Settings:
         if differing:
             raise ConflictError("; ".join(differing))
 
+    def changed(self, changes: Mapping[str, Any]) -> Self:
+        """Return the settings with these changes; raise InvalidInputError for one that is bad or cannot be made."""
+        for name in changes:
+            if name not in Changes.__annotations__:
+                can = ", ".join(Changes.__annotations__)
+                raise InvalidInputError(f"{name} of a campaign cannot be changed; what can be is {can}")
+        return replace(self, **changes)
+
     def as_dict(self) -> dict[str, Any]:
         """Return the settings by name, as JSON has them: the policy as text, the prior as a list."""
         return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
@@ -99,6 +123,15 @@ class Settings:
             values = columns.pop(item.name) or [None] * len(_PARTS)
             columns |= {f"{item.name}_{part}": each for part, each in zip(_PARTS, values, strict=True)}
         return columns
+
+    @classmethod
+    def column_names(cls) -> list[str]:
+        """Return the names of the columns that ``columns`` fills."""
+        return [
+            name
+            for item in fields(cls)
+            for name in ([f"{item.name}_{part}" for part in _PARTS] if item.metadata.get("pair") else [item.name])
+        ]
 
     @classmethod
     def from_columns(cls, row: Mapping[str, Any]) -> Self:

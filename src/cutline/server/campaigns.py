@@ -53,12 +53,12 @@ class Campaigns:
 
     def delete(self, name: str) -> None:
         """Delete a campaign; raise NotFoundError if there is none of that name."""
-        creation.delete(self._store, name)
+        creation.delete(self._store, read_identity(self._store, name))
 
     def _open(self, name: str) -> Campaign:
         with self._turn:
             campaign = self._opened.get(name)
-        if campaign is None:
+        if campaign is None or campaign.name != name:  # it may have another name now
             identity = read_identity(self._store, name)
             end_dead(self._store, identity)
             campaign = Campaign(self._store, identity, self._clock)

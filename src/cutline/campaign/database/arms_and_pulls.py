@@ -164,9 +164,9 @@ def lock_pulls_and_arms(
     return Locked(rows, found, receive_state(campaign, state_answer))
 
 
-def levels_of(connection: Connection, campaign: Identity, generation: int, changed: Iterable[Arm]) -> list[Level]:
-    """Return what ``write_levels`` writes of arms; ``generation`` is that of what the campaign has learnt."""
-    index = arithmetic_of(connection, campaign, generation).index
+def levels_of(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> list[Level]:
+    """Return what ``write_levels`` writes of arms; ``state`` is that of the campaign."""
+    index = arithmetic_of(connection, campaign, state).index
     return [(arm.in_flight, index(arm.pulls, arm.total, arm.in_flight), arm.number) for arm in changed]
 
 
@@ -190,7 +190,7 @@ class ArmsGrowth(TypedDict):
 
 def write_arms(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> ArmsGrowth:
     """Write arms as they are now, with index, doubt and decision; return by how much the sums over arms have grown."""
-    arithmetic = arithmetic_of(connection, campaign, state.generation)
+    arithmetic = arithmetic_of(connection, campaign, state)
     growth: ArmsGrowth = {"doubt": 0, "decided": 0}
     rows = []
     every = list(changed)

@@ -1,17 +1,18 @@
 """The counters in a campaign's row: adding to them, reading them, and the status that they make."""
 
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from cutline.campaign.arithmetic import CLOSED, DOUBT
 from cutline.campaign.database.clock import Clock
-from cutline.campaign.database.identity import Identity
-from cutline.campaign.database.learnt import arithmetic_of
+from cutline.campaign.database.identity import Identity, terms_of
+from cutline.campaign.database.learnt import STATE, State, arithmetic_of
 from cutline.campaign.database.prepared import Answer, Prepared
 from cutline.campaign.database.schema import COUNTERS, arms, campaigns, pulls
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Reason, Status
+from cutline.campaign.settings import Settings
 
 _ADD = Prepared(
     update(campaigns)
@@ -26,11 +27,8 @@ _ADD = Prepared(
 _READ = {name: Prepared(select(campaigns.c[name]).where(campaigns.c.id == bindparam("campaign"))) for name in COUNTERS}
 
 _STATUS = select(
-    campaigns.c.spent,
+    *STATE,
     campaigns.c.in_flight,
-    campaigns.c.observed,
-    campaigns.c.doubt,
-    campaigns.c.generation,
     select(func.count())
     .where(pulls.c.campaign_id == campaigns.c.id, pulls.c.expires <= bindparam("now"))
     .scalar_subquery()
@@ -77,39 +75,39 @@ def read(connection: Connection, campaign: Identity, name: str) -> int:
 def status(store: Store, campaign: Identity, clock: Clock) -> Status:
     """Return where the campaign stands; leases that have ended are not in flight."""
 
-    target = campaign.settings.target_errors
-
-    def work(connection: Connection) -> tuple[Any, int | None]:
+    def work(connection: Connection) -> Status:
         row = connection.execute(_STATUS, {"campaign": campaign.id, "now": clock.now(connection)}).first()
         if row is None:
             raise campaign.gone()
-        if target is None or why_finished(campaign, row.spent, row.doubt):
-            return row, None
-        arithmetic = arithmetic_of(connection, campaign, row.generation)
-        return row, arithmetic.more_pulls(row.doubt / DOUBT, target, campaign.arms)
+        state = State._make(row[: len(STATE)])
+        _, name, settings = terms_of(connection, campaign, state.version)
+        finished = why_finished(settings, state)
+        if finished is None and row.open_arm is None and row.in_flight == 0 and not state.is_changing:
+            finished = Reason.ARMS_EXHAUSTED
+        more_needed = None
+        if settings.target_errors is not None and finished is None:
+            arithmetic = arithmetic_of(connection, campaign, state)
+            more_needed = arithmetic.more_pulls(state.doubt / DOUBT, settings.target_errors, state.active)
+        in_flight = row.in_flight - row.ended
+        return Status(
+            name=name,
+            settings=settings,
+            arms=state.arms,
+            spent=state.spent,
+            in_flight=in_flight,
+            left=settings.budget - state.spent - in_flight,
+            observed=state.observed,
+            expected_errors=state.doubt / DOUBT,
+            finished=finished,
+            more_needed=more_needed,
+        )
 
-    row, more_needed = store.read(work)
-    in_flight = row.in_flight - row.ended
-    finished = why_finished(campaign, row.spent, row.doubt)
-    if finished is None and row.open_arm is None and row.in_flight == 0:
-        finished = Reason.ARMS_EXHAUSTED
-    return Status(
-        name=campaign.name,
-        settings=campaign.settings,
-        arms=campaign.arms,
-        spent=row.spent,
-        in_flight=in_flight,
-        left=campaign.settings.budget - row.spent - in_flight,
-        observed=row.observed,
-        expected_errors=row.doubt / DOUBT,
-        finished=finished,
-        more_needed=None if finished else more_needed,
-    )
+    return store.read(work)
 
 
-def why_finished(campaign: Identity, spent: int, doubt: int) -> Reason | None:
+def why_finished(settings: Settings, state: State) -> Reason | None:
     """Return which stop rule holds, if one does."""
-    target = campaign.settings.target_errors
-    if target is not None and doubt <= target * DOUBT:
+    target = settings.target_errors
+    if target is not None and state.doubt <= target * DOUBT and not state.is_changing:
         return Reason.TARGET_REACHED
-    return Reason.BUDGET_SPENT if spent >= campaign.settings.budget else None
+    return Reason.BUDGET_SPENT if state.spent >= settings.budget else None

@@ -1,15 +1,16 @@
-"""The constant part of a campaign's row, and the ids of its pulls."""
+"""What a campaign is known by: the constant part of its row, its terms, and the ids of its pulls."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import select
+from sqlalchemy import Connection, bindparam, select
 
 from cutline.campaign.arithmetic import Arithmetic
 from cutline.campaign.checks import check_name
+from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.database.schema import STRIDE, campaigns, digest
 from cutline.campaign.database.store import Store
 from cutline.campaign.settings import Settings
@@ -19,19 +20,43 @@ PullKey: TypeAlias = tuple[int, int]
 """The number of a pull and the number of its arm."""
 
 
-@dataclass(frozen=True)
+class Terms(NamedTuple):
+    """The part of a campaign's row that can be changed, its name and settings, and how often it has been."""
+
+    version: int
+    name: str
+    settings: Settings
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> "Terms":
+        """Return the terms in a campaign's row; raise what reading the policy raises."""
+        return cls(row["version"], row["name"], Settings.from_columns(row))
+
+
+@dataclass(eq=False)
 class Identity:
-    """The constant part of a campaign's row: id, name, token, settings, and how many arms it has."""
+    """The constant part of a campaign's row, its id and token, and the ``terms`` that this process read last.
+
+    Whoever depends on the present terms asks ``terms_of`` for them in his transaction.
+    """
 
     id: int
-    name: str
     token: str
-    settings: Settings
-    arms: int
+    terms: Terms
+
+    @property
+    def name(self) -> str:
+        """Its name when it was read last."""
+        return self.terms.name
+
+    @property
+    def settings(self) -> Settings:
+        """Its settings when they were read last."""
+        return self.terms.settings
 
     @cached_property
-    def arithmetics(self) -> dict[int, Arithmetic]:
-        """What ``arithmetic_of`` has made, by generation."""
+    def arithmetics(self) -> dict[tuple[int, int], Arithmetic]:
+        """What ``arithmetic_of`` has made, by version of the terms and generation."""
         return {}
 
     @cached_property
@@ -86,6 +111,23 @@ class Identity:
         return NotFoundError(f"campaign {self.name!r} has been deleted")
 
 
+_TERMS_COLUMNS = [column for column in campaigns.columns if column.name in {*Terms._fields, *Settings.column_names()}]
+_TERMS = Prepared(select(*_TERMS_COLUMNS).where(campaigns.c.id == bindparam("campaign")))
+
+
+def terms_of(connection: Connection, campaign: Identity, version: int) -> Terms:
+    """Return the terms that hold in a transaction, which has read their version; raise NotFoundError if it is gone."""
+    terms = campaign.terms
+    if terms.version != version:
+        rows = _TERMS.rows(connection, campaign=campaign.id)
+        if not rows:
+            raise campaign.gone()
+        terms = Terms.of_row(dict(zip((column.name for column in _TERMS_COLUMNS), rows[0], strict=True)))
+        if terms.version > campaign.terms.version:
+            campaign.terms = terms
+    return terms
+
+
 def read_identity(store: Store, name: str) -> Identity:
     """Return the campaign of that name; raise NotFoundError, naming those there are, if there is none."""
     check_name(name)
@@ -108,4 +150,4 @@ def _rows(store: Store, *conditions: Any) -> list[Mapping[str, Any]]:
 
 
 def _identity(row: Mapping[str, Any]) -> Identity:
-    return Identity(row["id"], row["name"], row["token"], Settings.from_columns(row), row["arms"])
+    return Identity(row["id"], row["token"], Terms.of_row(row))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, bindparam, select
 
 from cutline.campaign.arithmetic import Arithmetic, Learnt
-from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.prepared import Answer, Prepared
 from cutline.campaign.database.schema import campaigns, learnt
 
@@ -22,7 +22,12 @@ STATE = (
     campaigns.c.learnt_from,
     campaigns.c.learn_at,
     campaigns.c.up_to_date,
+    campaigns.c.arms,
+    campaigns.c.retired,
+    campaigns.c.version,
+    campaigns.c.changed_at,
 )
+"""The columns of a campaign that a State holds, in its order."""
 
 _STATE = Prepared(select(*STATE).where(campaigns.c.id == bindparam("campaign")))
 _KNOWLEDGE = Prepared(
@@ -39,7 +44,8 @@ class State(NamedTuple):
     """Where a campaign stands with what it has learnt.
 
     ``learnt_from`` results the present ``generation`` was learnt, at ``learn_at`` it is time again (None: never).
-    ``up_to_date`` arms, the first, follow the present generation.
+    ``up_to_date`` of its ``arms``, the first, follow the present generation. ``version`` is that of the terms, and
+    ``changed_at`` the generation with which index and doubt of the arms had new settings.
     """
 
     generation: int
@@ -49,6 +55,20 @@ class State(NamedTuple):
     learnt_from: int
     learn_at: int | None
     up_to_date: int
+    arms: int
+    retired: int
+    version: int
+    changed_at: int
+
+    @property
+    def active(self) -> int:
+        """How many arms are not retired."""
+        return self.arms - self.retired
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether index and doubt of some arms are still those of settings that hold no more."""
+        return self.generation == self.changed_at and self.up_to_date < self.arms
 
     @property
     def results(self) -> int:
@@ -78,14 +98,15 @@ def read_state(connection: Connection, campaign: Identity) -> State:
     return receive_state(campaign, send_state(connection, campaign))
 
 
-def arithmetic_of(connection: Connection, campaign: Identity, generation: int) -> Arithmetic:
-    """Return index, decision and probability of error of any arm's record, as a generation has them."""
-    kept = campaign.arithmetics
-    if generation not in kept:
+def arithmetic_of(connection: Connection, campaign: Identity, state: State) -> Arithmetic:
+    """Return index, decision and probability of error of any arm's record, as the generation of a state has them."""
+    settings = terms_of(connection, campaign, state.version).settings
+    kept, key = campaign.arithmetics, (state.version, state.generation)
+    if key not in kept:
         while len(kept) >= _KEPT:
             kept.pop(next(iter(kept)), None)
-        kept[generation] = Arithmetic(campaign.settings, read_learnt(connection, campaign, generation))
-    return kept[generation]
+        kept[key] = Arithmetic(settings, read_learnt(connection, campaign, state.generation))
+    return kept[key]
 
 
 def read_learnt(connection: Connection, campaign: Identity, generation: int) -> Learnt:

@@ -117,22 +117,17 @@ def lease_pulls(
 
 
 def expire_pulls(
-    connection: Connection, campaign: Identity, generation: int, numbers: list[int], changed: Iterable[Arm]
+    connection: Connection, campaign: Identity, state: State, numbers: list[int], changed: Iterable[Arm]
 ) -> None:
-    """Write pulls whose lease has ended and the arms that they were of.
-
-    ``generation`` is that of what the campaign has learnt.
-    """
+    """Write pulls whose lease has ended and the arms that they were of; ``state`` is that of the campaign."""
     _EXPIRE_PULL.run(connection, [(EXPIRED, number) for number in numbers])
-    write_levels(connection, levels_of(connection, campaign, generation, changed))
+    write_levels(connection, levels_of(connection, campaign, state, changed))
 
 
-def abandon_pull(
-    connection: Connection, campaign: Identity, generation: int, number: int, arm: Arm, now: float
-) -> None:
+def abandon_pull(connection: Connection, campaign: Identity, state: State, number: int, arm: Arm, now: float) -> None:
     """Write a pull that has been abandoned, and its arm; see ``expire_pulls``."""
     _ABANDON_PULL.run(connection, [(ABANDONED, now, number)])
-    write_levels(connection, levels_of(connection, campaign, generation, [arm]))
+    write_levels(connection, levels_of(connection, campaign, state, [arm]))
 
 
 def seen_pulls(connection: Connection, rows: list[tuple[Any, ...]]) -> None:

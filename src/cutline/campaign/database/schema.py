@@ -27,7 +27,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0006"
+HEAD = "0007"
 """The schema version that this code reads and writes."""
 
 VERSION_TABLE = "cutline_version"
@@ -69,9 +69,12 @@ campaigns = Table(
     Column("arms", BigInteger, nullable=False),
     *(Column(name, BigInteger, nullable=False) for name in COUNTERS),
     Column("generation", BigInteger, nullable=False),  # of what has been learnt; see learning.py
+    Column("changed_at", BigInteger, nullable=False),  # the generation with which index and doubt had new settings
     Column("learnt_from", BigInteger, nullable=False),  # results at that time
     Column("learn_at", BigInteger),  # results at which it is time again; null for never
     Column("up_to_date", BigInteger, nullable=False),  # so many arms, the first, follow what has been learnt
+    Column("version", BigInteger, nullable=False),  # so many changes have been made; see cutline_changes
+    Column("retired", BigInteger, nullable=False),  # arms that are
     Column("unfinished_until", Double),  # null but while an import makes the campaign; then nobody else sees it
     sqlite_autoincrement=True,  # the id of a deleted campaign must not come back while somebody still holds it
 )
@@ -133,6 +136,17 @@ learnt = Table(
     Column("knowledge", Text, nullable=False),
 )
 
+changes = Table(
+    "cutline_changes",  # what was changed of a campaign after it was made
+    metadata,
+    Column("campaign_id", Integer, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Double, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("before", Text, nullable=False),  # JSON
+    Column("after", Text, nullable=False),  # JSON
+)
+
 arms = Table(
     "cutline_arms",
     metadata,
@@ -150,6 +164,7 @@ arms = Table(
     Column("doubt", BigInteger, nullable=False),
     Column("generation", BigInteger, nullable=False),  # of what index and doubt were computed from
     Column("decision", SmallInteger, nullable=False),
+    Column("retired", Boolean, nullable=False),  # not asked for any more; its index is infinite and its doubt 0
 )
 Index("cutline_arms_name", arms.c.name_digest, unique=True)
 Index("cutline_arms_queue", arms.c.campaign_id, arms.c.index_value, arms.c.position, arms.c.number)

@@ -44,6 +44,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._has_tables = False
+        self._users = 1
         self._driver_error: type[Exception] = database.engine.dialect.loaded_dbapi.Error
 
     @classmethod
@@ -95,8 +96,16 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def share(self) -> Self:
+        """Return the store for one more user, who closes it too: it stays open until the last one has."""
+        self._users += 1
+        return self
+
     def close(self) -> None:
         """Close all connections; a file that this store has made, and in which nothing came to be, is removed."""
+        self._users -= 1
+        if self._users > 0:
+            return
         file = self._database.file
         if file is not None and file.is_made and not self._has_tables:
             with suppress(StoreError), self._transaction(writing=False) as connection:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.results import ArmHistory, Decision, Status, in_words
+from cutline.campaign.results import ArmHistory, Change, Decision, Status, in_words
 
 RESULT_COLUMNS = ("task", "worker", "label", "key", "note")
 DECISION_COLUMNS = ("arm", "pulls", "in_flight", "mean", "decision", "wrong", "hoeffding", "low", "high", "payload")
@@ -60,6 +60,17 @@ def status_row(status: Status) -> dict[str, Any]:
         "more_needed": status.more_needed,
         "finished": None if status.finished is None else str(status.finished),
     }
+
+
+def change_rows(changes: Iterable[Change]) -> Iterator[dict[str, Any]]:
+    """Yield changes as dicts: the fields of a Change."""
+    for item in changes:
+        yield {"time": item.time, "what": item.what, "before": item.before, "after": item.after}
+
+
+def value_in_words(value: Any) -> str:
+    """Return a value of a change for people: - for none."""
+    return "-" if value is None else ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], file: IO[str], safe: bool = False) -> None:

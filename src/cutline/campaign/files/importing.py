@@ -19,6 +19,7 @@ from cutline.campaign.campaign import Campaign
 from cutline.campaign.database.address import Url
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.learnt import read_state
 from cutline.campaign.database.store import Store
 from cutline.campaign.files.staging import StagedRow, Staging
 from cutline.campaign.operations.building import building
@@ -130,11 +131,12 @@ def _make(
     source = origin.source() if staging.place(settings.repeat_workers) else None
     rows = staging.results
     with Store.connect(url, create=True) as store, progress_bar("importing", rows, progress) as advance:
-        with building(store, name, settings, staging.tasks()) as campaign:
+        with building(store, name, settings, ((task, None) for task in staging.tasks())) as campaign:
             batches = _batches(_results(staging, source), advance)
             new = build_with(store, campaign, batches, source)
         keep_up(store, campaign, Clock(), wholly=True)
-        return Imported(name, rows, new, campaign.arms)
+        made_with = store.read(lambda connection: read_state(connection, campaign)).arms
+        return Imported(name, rows, new, made_with)
 
 
 def _join(

@@ -1,28 +1,28 @@
-"""Asking: pulls are leased, and come back when they are abandoned or their lease ends."""
+"""Asking: pulls are leased, and come back when their lease ends."""
 
 import heapq
 import json
 from collections.abc import Callable, Collection
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, func, select, update
+from sqlalchemy import Connection, Select, bindparam, func, select
 
 from cutline.campaign.arithmetic import CLOSED
 from cutline.campaign.checks import check_text
 from cutline.campaign.database import counters
-from cutline.campaign.database.arms_and_pulls import Arm, Level, PullRow, lock_pulls, try_arms
+from cutline.campaign.database.arms_and_pulls import Level, try_arms
 from cutline.campaign.database.clock import Clock
-from cutline.campaign.database.identity import Identity, PullKey
+from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.learnt import STATE, State, arithmetic_of
 from cutline.campaign.database.prepared import Answer, Prepared, Row
-from cutline.campaign.database.pulls import abandon_pull, expire_pulls, lease_pulls
-from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, TOLD, arms, campaigns, imports, pulls
+from cutline.campaign.database.pulls import expire_pulls, lease_pulls
+from cutline.campaign.database.schema import EXPIRED, LEASED, arms, campaigns, imports, pulls
 from cutline.campaign.database.store import BusyError, Store
 from cutline.campaign.operations import learning
 from cutline.campaign.operations.finishing import DeadImportError, end_dead, is_dead
 from cutline.campaign.results import Pull, Pulls, Reason
 from cutline.checks import check_positive, check_whole
-from cutline.errors import ConflictError, InvalidInputError
+from cutline.errors import InvalidInputError
 
 _LOCK_COUNTERS = Prepared(
     select(
@@ -38,6 +38,8 @@ _LOCK_COUNTERS = Prepared(
     .where(campaigns.c.id == bindparam("campaign"))
     .with_for_update(key_share=True, of=campaigns)
 )
+"""Locks a campaign: how many pulls have numbers and are in flight, its state, when the earliest lease ends, and until
+when an import counts as alive."""
 
 _ENDED = Prepared(
     select(pulls.c.number, pulls.c.arm)
@@ -72,8 +74,8 @@ def _queue(condition: Any) -> Select[Any]:
     )
 
 
-_NAME = 6
-"""Where the arm's id stands in a row of the queue."""
+_PULLS, _IN_FLIGHT, _NAME = 3, 5, 6
+"""Where these stand in a row of the queue."""
 
 _FOR_ANYBODY = _queue([])
 _FOR_WORKER = _queue([~_MINE])
@@ -81,11 +83,6 @@ _QUEUE = Prepared(_FOR_ANYBODY)
 _WORKER_QUEUE = Prepared(_FOR_WORKER)
 _TRY_QUEUE = Prepared(_FOR_ANYBODY.with_for_update(key_share=True, skip_locked=True))
 _TRY_WORKER_QUEUE = Prepared(_FOR_WORKER.with_for_update(key_share=True, skip_locked=True, of=arms))
-
-_EXTEND = Prepared(
-    update(pulls).where(pulls.c.number == bindparam("pull")).values(expires=bindparam("until")),
-    ("until", "pull"),
-)
 
 
 def ask(
@@ -129,8 +126,9 @@ def _ask(
     without: frozenset[str],
     distinct: bool,
 ) -> tuple[Pulls, State]:
-    once_a_worker = worker is not None and not campaign.settings.repeat_workers
-    queue = _Queue(campaign, min(n, campaign.settings.budget) + len(without), worker if once_a_worker else None)
+    terms = campaign.terms
+    once_a_worker = worker is not None and not terms.settings.repeat_workers
+    queue = _Queue(campaign, min(n, terms.settings.budget) + len(without), worker if once_a_worker else None)
     locked = _LOCK_COUNTERS.send(connection, campaign=campaign.id)
     moment = clock.ask(connection)  # once the campaign is locked
     candidates = queue.send(connection)
@@ -143,20 +141,23 @@ def _ask(
     if importing is not None and is_dead(connection, importing):
         raise DeadImportError
     state = State._make(values)
-    back = 0
-    if earliest is not None and earliest <= now:
-        back = _sweep(connection, campaign, state.generation, now)
+    back = _sweep(connection, campaign, state, now) if earliest is not None and earliest <= now else 0
+    if back or state.version != terms.version:
+        terms = terms_of(connection, campaign, state.version)
+        queue.n = min(n, terms.settings.budget) + len(without)
         candidates = queue.send(connection)
     in_flight -= back
-    finished = counters.why_finished(campaign, state.spent, state.doubt)
-    room = campaign.settings.budget - state.spent - in_flight
+    finished = counters.why_finished(terms.settings, state)
+    room = terms.settings.budget - state.spent - in_flight
     if finished or room <= 0:
         counters.add(connection, campaign, in_flight=-back).ignore()
         return Pulls((), finished or Reason.ALL_IN_FLIGHT), state
     wanted = min(n, room)
     found = queue.receive(connection, candidates, wanted + len(without))
-    index = arithmetic_of(connection, campaign, state.generation).index
+    index = arithmetic_of(connection, campaign, state).index
     open_arms = [row for row in found if row[_NAME] not in without]
+    if state.is_changing:  # then the index of an arm may not know how many pulls it may have
+        open_arms = [row for row in open_arms if terms.settings.has_room(row[_PULLS], row[_IN_FLIGHT])]
     chosen, levels = _choose(index, open_arms, wanted, once_a_worker or distinct)
     who, until = campaign.optional_digest(worker), now + lease
     leased = []
@@ -169,7 +170,7 @@ def _ask(
     if len(chosen) == n:
         return Pulls(leased, None), state
     full = len(chosen) == wanted  # it is the budget that has no more
-    reason = Reason.ALL_IN_FLIGHT if full else _why_short(connection, campaign, in_flight + len(chosen))
+    reason = Reason.ALL_IN_FLIGHT if full else _why_short(connection, campaign, state, in_flight + len(chosen))
     return Pulls(leased, reason), state
 
 
@@ -178,17 +179,19 @@ class _Queue:
 
     def __init__(self, campaign: Identity, n: int, worker: str | None) -> None:
         self._attempt, self._all = (_TRY_QUEUE, _QUEUE) if worker is None else (_TRY_WORKER_QUEUE, _WORKER_QUEUE)
-        self._values: dict[str, Any] = {"campaign": campaign.id, "n": n, "worker": campaign.optional_digest(worker)}
+        self._campaign, self._worker, self.n = campaign.id, campaign.optional_digest(worker), n
 
     def send(self, connection: Connection) -> Answer:
         """Ask for the first n and lock them, passing over those that another transaction holds."""
-        return self._attempt.send(connection, **self._values)
+        return self._attempt.send(connection, campaign=self._campaign, worker=self._worker, n=self.n)
 
     def receive(self, connection: Connection, answer: Answer, wanted: int) -> list[Row]:
         """Return what was asked for; raise BusyError if an arm was passed over while ``wanted`` are needed."""
         found = answer.rows()
-        if len(found) < wanted and len(self._all.rows(connection, **self._values)) > len(found):
-            raise BusyError
+        if len(found) < wanted:
+            there = self._all.rows(connection, campaign=self._campaign, worker=self._worker, n=self.n)
+            if len(there) > len(found):
+                raise BusyError
         return found
 
 
@@ -217,65 +220,33 @@ def _choose(
     return chosen, list(levels.values())
 
 
-def _why_short(connection: Connection, campaign: Identity, in_flight: int) -> Reason:
+def _why_short(connection: Connection, campaign: Identity, state: State, in_flight: int) -> Reason:
     """Say why there are not enough arms, the budget having room."""
+    if state.is_changing:
+        return Reason.ALL_IN_FLIGHT
     if _QUEUE.rows(connection, campaign=campaign.id, n=1):
         return Reason.NOTHING_FOR_WORKER
     return Reason.ALL_IN_FLIGHT if in_flight else Reason.ARMS_EXHAUSTED
 
 
-def _sweep(connection: Connection, campaign: Identity, generation: int, now: float) -> int:
+def _sweep(connection: Connection, campaign: Identity, state: State, now: float) -> int:
     """Take back the pulls whose lease has ended, but for those that somebody is telling right now; return how many."""
     ended = _ENDED.rows(connection, campaign=campaign.id, now=now)
     free = try_arms(connection, {arm for _, arm in ended})
     back = [(number, arm) for number, arm in ended if arm in free]
     for _, arm in back:
         free[arm].in_flight -= 1
-    expire_pulls(connection, campaign, generation, [number for number, _ in back], free.values())
+    expire_pulls(connection, campaign, state, [number for number, _ in back], free.values())
     return len(back)
 
 
-def abandon(store: Store, campaign: Identity, clock: Clock, pull: Pull | str) -> None:
-    """Give a pull back; see Campaign.abandon."""
-    key = campaign.pull_key(pull)
-    store.write(lambda connection: _abandon(connection, campaign, key, clock), pipelined=True)
-
-
-def _abandon(connection: Connection, campaign: Identity, key: PullKey, clock: Clock) -> None:
-    row, arm, generation = _lock_one(connection, campaign, key)
-    if row.state == TOLD:
-        raise ConflictError(f"pull {campaign.pull_id(key)} has its reward already; it cannot be abandoned")
-    if row.state == ABANDONED:
-        return
-    arm.in_flight -= row.state == LEASED
-    abandon_pull(connection, campaign, generation, row.number, arm, clock.now(connection))
-    counters.add(connection, campaign, in_flight=-(row.state == LEASED)).ignore()
-
-
-def extend(store: Store, campaign: Identity, clock: Clock, pull: Pull | str, lease: float) -> float:
-    """Let a lease end later; see Campaign.extend."""
-    key = campaign.pull_key(pull)
-    seconds = check_positive("lease", lease)
-    return store.write(lambda connection: _extend(connection, campaign, key, clock, seconds), pipelined=True)
-
-
-def _extend(connection: Connection, campaign: Identity, key: PullKey, clock: Clock, lease: float) -> float:
-    row, _, _ = _lock_one(connection, campaign, key)
-    if row.state != LEASED:
-        was = {TOLD: "has its reward", ABANDONED: "was abandoned", EXPIRED: "has lost its lease"}[row.state]
-        raise ConflictError(f"pull {campaign.pull_id(key)} {was}; only a pull in flight can be extended")
-    moment = clock.ask(connection)
-    until = moment.now() + lease
-    moment.remember()
-    _EXTEND.run(connection, [(until, row.number)])
-    return until
-
-
-def _lock_one(connection: Connection, campaign: Identity, key: PullKey) -> tuple[PullRow, Arm, int]:
-    """Return a pull and its arm, locked, and the generation of what the campaign has learnt."""
-    rows, arms, state = lock_pulls(connection, campaign, [key])
-    row = rows.get(key[0])
-    if row is None or row.arm != key[1] or row.state == OBSERVED:
-        counters.read(connection, campaign, "numbered")
-        raise campaign.no_pull(campaign.pull_id(key))
-    return row, arms[row.arm], state.generation
+def lock_and_sweep(connection: Connection, campaign: Identity, clock: Clock) -> tuple[State, int]:
+    """Lock a campaign and take back the pulls whose lease has ended; return its state, and how many are in flight."""
+    rows = _LOCK_COUNTERS.rows(connection, campaign=campaign.id)
+    if not rows:
+        raise campaign.gone()
+    _, in_flight, *values, _, _ = rows[0]
+    state = State._make(values)
+    back = _sweep(connection, campaign, state, clock.now(connection))
+    counters.add(connection, campaign, in_flight=-back).ignore()
+    return state, in_flight - back

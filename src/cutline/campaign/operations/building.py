@@ -5,19 +5,19 @@ campaign after that time deletes it, so what a killed process leaves behind does
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from functools import partial
 
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
-from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.database.schema import STRIDE, arms, campaigns, learnt, progress, pulls, sources
+from cutline.campaign.database.prepared import Prepared, Row
+from cutline.campaign.database.schema import STRIDE, arms, campaigns, changes, learnt, progress, pulls, sources
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations.creation import Filling, check_new, insert_campaign, taken
+from cutline.campaign.operations.creation import Filling, check_new, insert_arms, insert_campaign, taken
 from cutline.campaign.operations.pace import Pace
 from cutline.campaign.settings import Settings
 from cutline.errors import StoreError
@@ -34,9 +34,12 @@ _GO_ON = Prepared(
 
 
 @contextmanager
-def building(store: Store, name: str, settings: Settings, ids: Iterator[str]) -> Iterator[Identity]:
-    """Yield a new campaign with arms of these ids, no two alike, that nobody else sees; at the end it is seen.
+def building(
+    store: Store, name: str, settings: Settings, given: Iterable[tuple[str, str | None]]
+) -> Iterator[Identity]:
+    """Yield a new campaign that nobody else sees; at the end it is seen.
 
+    ``given``: the id of each arm, no two alike, and its payload as JSON.
     ``keep_building`` is to be called in each transaction. Raises ConflictError at the end if the name has been taken,
     and what ``create`` raises. If anything is raised, the campaign is gone.
     """
@@ -44,12 +47,14 @@ def building(store: Store, name: str, settings: Settings, ids: Iterator[str]) ->
     _clear(store)
     campaign = store.write(lambda connection: _begin(connection, store, settings))
     try:
-        filling, pace = Filling(campaign, ((arm, None) for arm in ids)), Pace()
-        while store.write(lambda connection: _fill_some(connection, filling, campaign)):
+        filling, pace = Filling(campaign, given), Pace()
+        while rows := filling.take():
+            store.write(partial(_fill, campaign=campaign, rows=rows))
             pace.between()
-        campaign = replace(store.write(lambda connection: filling.finish(connection, Clock())), name=name)
+        store.write(lambda connection: filling.finish(connection, Clock()))
+        campaign.terms = campaign.terms._replace(name=name)
         yield campaign
-        store.write(lambda connection: _show(connection, store, campaign))
+        store.write(lambda connection: _show(connection, store, campaign, name))
     except BaseException:
         with suppress(StoreError):
             _drop(store, campaign.id)
@@ -67,19 +72,20 @@ def _begin(connection: Connection, store: Store, settings: Settings) -> Identity
     return campaign
 
 
-def _fill_some(connection: Connection, filling: Filling, campaign: Identity) -> int:
+def _fill(connection: Connection, campaign: Identity, rows: list[Row]) -> None:
     keep_building(connection, campaign)
-    return filling.insert_some(connection)
+    insert_arms(connection, rows)
 
 
-def _show(connection: Connection, store: Store, campaign: Identity) -> None:
+def _show(connection: Connection, store: Store, campaign: Identity, name: str) -> None:
     shown = update(campaigns).where(campaigns.c.id == campaign.id)
     try:
-        done = connection.execute(shown.values(name=campaign.name, unfinished_until=None))
+        done = connection.execute(shown.values(name=name, unfinished_until=None))
     except IntegrityError:
-        raise taken(store, campaign.name) from None
+        raise taken(store, name) from None
     if done.rowcount == 0:
         raise campaign.gone()
+    campaign.terms = campaign.terms._replace(name=name)
 
 
 def _clear(store: Store) -> None:
@@ -100,7 +106,7 @@ def _drop(store: Store, campaign: int) -> None:
         some = select(number).where(number.between(base, base + STRIDE - 1)).limit(_SOME)
         while _delete(store, number.table, number.in_(some)):
             pace.between()
-    for table in (sources, learnt, progress):
+    for table in (sources, learnt, changes, progress):
         _delete(store, table, table.c.campaign_id == campaign)
     _delete(store, campaigns, campaigns.c.id == campaign)
 

@@ -5,24 +5,23 @@ import json
 import random
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, delete as delete_from, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from cutline.campaign.arithmetic import NOTHING
+from cutline.campaign.arithmetic import NOTHING, Arithmetic, Learnt
 from cutline.campaign.checks import check_name, check_text
 from cutline.campaign.database import progress
 from cutline.campaign.database.clock import Clock
-from cutline.campaign.database.identity import Identity, read_identity
-from cutline.campaign.database.learnt import arithmetic_of
-from cutline.campaign.database.prepared import Prepared
+from cutline.campaign.database.identity import Identity, Terms
+from cutline.campaign.database.prepared import Prepared, Row
 from cutline.campaign.database.schema import (
     COUNTERS,
     UNDECIDED,
     arms,
     campaigns,
+    changes,
     corrections,
     import_arms,
     import_pulls,
@@ -48,6 +47,8 @@ MOST_ARMS = 9_000_000
 
 _BATCH = 10_000
 
+_COUNTED_FROM_0 = (*COUNTERS, "generation", "changed_at", "learnt_from", "up_to_date", "version", "retired")
+
 _NEW_ARM = Prepared(insert(arms), tuple(column.name for column in arms.columns))
 
 
@@ -56,10 +57,12 @@ def create(store: Store, name: str, given: Arms, settings: Settings, clock: Cloc
     check_new(store, name, settings)
 
     def work(connection: Connection) -> Identity:
-        filling = Filling(insert_campaign(connection, store, name, settings), checked_arms(given))
-        while filling.insert_some(connection):
-            pass
-        return filling.finish(connection, clock or Clock())
+        campaign = insert_campaign(connection, store, name, settings)
+        filling = Filling(campaign, checked_arms(given))
+        while rows := filling.take():
+            insert_arms(connection, rows)
+        filling.finish(connection, clock or Clock())
+        return campaign
 
     return store.write(work)
 
@@ -74,13 +77,13 @@ def check_new(store: Store, name: str, settings: Settings) -> None:
 def insert_campaign(connection: Connection, store: Store, name: str, settings: Settings) -> Identity:
     """Insert the row of a new campaign; raise ConflictError if the name is taken."""
     row = {"name": name, "token": secrets.token_hex(4), **settings.columns(), "arms": 0}
-    row |= dict.fromkeys((*COUNTERS, "generation", "learnt_from", "up_to_date"), 0)
+    row |= dict.fromkeys(_COUNTED_FROM_0, 0)
     try:
         key = connection.execute(insert(campaigns).values(row)).inserted_primary_key
     except IntegrityError:
         raise taken(store, name) from None
     assert key is not None
-    return Identity(key[0], name, str(row["token"]), settings, 0)
+    return Identity(key[0], str(row["token"]), Terms(0, name, settings))
 
 
 def taken(store: Store, name: str) -> ConflictError:
@@ -88,8 +91,19 @@ def taken(store: Store, name: str) -> ConflictError:
     return ConflictError(f"{store.label}: there is a campaign {name!r} already")
 
 
+def insert_arms(connection: Connection, rows: list[Row]) -> None:
+    """Insert arms: every column of the table, in its order."""
+    _NEW_ARM.run(connection, rows)
+
+
+def unseen(arithmetic: Arithmetic, generation: int) -> Row:
+    """Return the columns of an arm without results that come after its position."""
+    doubt = arithmetic.verdicts([NOTHING])[0].doubt
+    return (*NOTHING, 0, arithmetic.index(0, 0, 0), doubt, generation, UNDECIDED, False)
+
+
 class Filling:
-    """Inserts the arms of a new campaign batch by batch, each in a position that is drawn for it.
+    """Makes the arms of a new campaign batch by batch, each in a position that is drawn for it.
 
     ``checked`` yields the id and the payload, as JSON or None, of each.
     """
@@ -98,36 +112,37 @@ class Filling:
         self._campaign = campaign
         self._numbered = enumerate(checked, campaign.base)
         self._draw = random.Random(campaign.settings.seed).getrandbits
+        self._arithmetic = Arithmetic(campaign.settings, Learnt())
         self._count = 0
 
-    def insert_some(self, connection: Connection) -> int:
-        """Insert the next arms and return how many they were, 0 at the end; raise InvalidInputError for too many."""
-        campaign, arithmetic = self._campaign, arithmetic_of(connection, self._campaign, 0)
-        unseen = arithmetic.index(0, 0, 0), arithmetic.verdicts([NOTHING])[0].doubt, 0, UNDECIDED
-        rows = [
-            (number, campaign.id, arm, campaign.digest(arm), payload, self._draw(63), *NOTHING, 0, *unseen)
+    def take(self) -> list[Row]:
+        """Return the rows of the next arms for ``insert_arms``, none at the end; raise InvalidInputError for too many.
+
+        No transaction need be open: they may come from a database.
+        """
+        campaign = self._campaign
+        rows: list[Row] = [
+            (number, campaign.id, arm, campaign.digest(arm), payload, self._draw(63), *unseen(self._arithmetic, 0))
             for number, (arm, payload) in itertools.islice(self._numbered, _BATCH)
         ]
-        _NEW_ARM.run(connection, rows)
         self._count += len(rows)
         if self._count > MOST_ARMS:
             raise InvalidInputError(f"more than {MOST_ARMS:,} arms; a campaign has at most that many")
-        return len(rows)
+        return rows
 
-    def finish(self, connection: Connection, clock: Clock) -> Identity:
-        """Write how many arms there are and return the campaign; raise InvalidInputError if there are none."""
+    def finish(self, connection: Connection, clock: Clock) -> None:
+        """Write how many arms there are; raise InvalidInputError if there are none."""
         if self._count == 0:
             raise InvalidInputError("no arms: give at least one id")
-        campaign = replace(self._campaign, arms=self._count)
-        (unseen,) = arithmetic_of(connection, campaign, 0).verdicts([NOTHING])
-        first = learning.first_time(campaign)
+        campaign = self._campaign
+        doubt = self._arithmetic.verdicts([NOTHING])[0].doubt
+        first = learning.next_time(campaign.settings, self._count, Learnt(), 0)
         connection.execute(
             update(campaigns)
             .where(campaigns.c.id == campaign.id)
-            .values(arms=self._count, doubt=self._count * unseen.doubt, up_to_date=self._count, learn_at=first)
+            .values(arms=self._count, doubt=self._count * doubt, up_to_date=self._count, learn_at=first)
         )
         progress.add_point(connection, campaign, clock.now(connection))
-        return campaign
 
 
 def checked_arms(given: Arms) -> Iterator[tuple[str, str | None]]:
@@ -177,15 +192,14 @@ def require_arms(store: Store, campaign: Identity, given: Arms) -> None:
         raise ConflictError(f"arms: {next(iter(stored))!r} is missing")
 
 
-def delete(store: Store, name: str) -> None:
-    """Delete a campaign; see campaign.delete."""
-    campaign = read_identity(store, name)
+def delete(store: Store, campaign: Identity) -> None:
+    """Delete a campaign; see Campaign.delete."""
 
     def work(connection: Connection) -> None:
         deleted = connection.execute(delete_from(campaigns).where(campaigns.c.id == campaign.id))
         if deleted.rowcount == 0:
             return
-        for table in (sources, imports, learnt, tokens, requests, points):
+        for table in (sources, imports, learnt, tokens, requests, points, changes):
             connection.execute(delete_from(table).where(table.c.campaign_id == campaign.id))
         numbers = (pulls.c.number, arms.c.number, corrections.c.pull, import_pulls.c.number, import_arms.c.arm)
         for number in numbers:

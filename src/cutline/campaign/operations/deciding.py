@@ -11,9 +11,9 @@ from sqlalchemy import Connection, Select, bindparam, func, select
 
 from cutline.campaign.arithmetic import UNIT, Floats, Truths
 from cutline.campaign.database import counters
-from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.imports import IS_DECIDED, Change
-from cutline.campaign.database.learnt import arithmetic_of
+from cutline.campaign.database.learnt import arithmetic_of, read_state
 from cutline.campaign.database.schema import STAGED, TOLD, arms, import_arms, pulls
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Decision, Result
@@ -46,6 +46,7 @@ _RESULTS = (
         pulls.c.key,
         pulls.c.state,
         pulls.c.note,
+        pulls.c.time,
     )
     .join(arms, arms.c.number == pulls.c.arm)
     .where(
@@ -62,8 +63,9 @@ _RECORDS = select(arms.c.pulls, arms.c.total, func.count()).group_by(arms.c.pull
 
 
 class Decided(NamedTuple):
-    """Rows of arms, whether each is above, and the probability that this is wrong."""
+    """Rows of arms, whether each is above ``threshold``, and the probability that this is wrong."""
 
+    threshold: float
     rows: list[Any]
     above: Truths
     wrong: Floats
@@ -71,7 +73,7 @@ class Decided(NamedTuple):
 
 def records(store: Store, campaign: Identity) -> list[tuple[int, float, int]]:
     """Return the different records; see Campaign.records."""
-    among = _RECORDS.where(arms.c.number.between(campaign.base, campaign.base + campaign.arms - 1))
+    among = _RECORDS.where(arms.c.number.between(*campaign.numbers))
 
     def read(connection: Connection) -> list[tuple[int, float, int]]:
         counters.read(connection, campaign, "observed")  # raises if the campaign is gone
@@ -85,7 +87,7 @@ def decisions(store: Store, campaign: Identity, nearest: int | None, confidence:
     n = None if nearest is None else check_whole("nearest", nearest, 1)
     checked_confidence(confidence)
     query, values = (_ALL, {}) if n is None else (_NEAREST, {"n": n})
-    return decisions_of(campaign, store.read(partial(_read, campaign=campaign, query=query, more=values)), confidence)
+    return decisions_of(store.read(partial(_read, campaign=campaign, query=query, more=values)), confidence)
 
 
 def checked_confidence(confidence: float) -> None:
@@ -94,14 +96,14 @@ def checked_confidence(confidence: float) -> None:
         raise InvalidInputError(f"confidence is {confidence!r}; it must be a number between 0 and 1")
 
 
-def decisions_of(campaign: Identity, decided: Decided, confidence: float) -> list[Decision]:
+def decisions_of(decided: Decided, confidence: float) -> list[Decision]:
     """Return decisions that have been read."""
     from cutline.beliefs.intervals import interval  # loads scipy, which results and status do not need
 
-    rows, above, wrong = decided
+    threshold, rows, above, wrong = decided
     pulls = np.array([row.pulls for row in rows], dtype=np.int64)
     totals = np.array([row.total for row in rows], dtype=np.int64)
-    bounds = _hoeffding(campaign, pulls, totals)
+    bounds = _hoeffding(threshold, pulls, totals)
     squares = np.array([row.squares for row in rows], dtype=np.int64)
     lows, highs = interval(pulls, totals / UNIT, confidence, squares / UNIT)
     columns = (above, wrong, bounds, lows, highs)
@@ -130,24 +132,26 @@ def rows_of_arm(connection: Connection, campaign: Identity, number: int) -> Deci
 def _read(connection: Connection, campaign: Identity, query: Select[Any], more: dict[str, Any]) -> Decided:
     """Return the rows of arms that a query finds, and what is decided of them."""
     first, last = campaign.numbers
-    counters.read(connection, campaign, "observed")  # raises if the campaign is gone
+    state = read_state(connection, campaign)
     rows = connection.execute(query, {"campaign": campaign.id, "first": first, "last": last, **more}).all()
     records = np.array([(row.pulls, row.total, row.squares, row.generation) for row in rows], dtype=np.int64)
     kinds, kind = np.unique(records.reshape(-1, 4), axis=0, return_inverse=True)
     above, wrong = np.empty(len(kinds), dtype=np.bool_), np.empty(len(kinds))
     for generation in np.unique(kinds[:, 3]).tolist():
         some = kinds[:, 3] == generation
-        arithmetic = arithmetic_of(connection, campaign, generation)
+        known = generation if generation >= state.changed_at else state.generation  # before that: of other settings
+        arithmetic = arithmetic_of(connection, campaign, state._replace(generation=known))
         above[some], wrong[some] = arithmetic.decide(*kinds[some, :3].T)
-    return Decided(list(rows), above[kind], wrong[kind])
+    threshold = terms_of(connection, campaign, state.version).settings.threshold
+    return Decided(threshold, list(rows), above[kind], wrong[kind])
 
 
-def _hoeffding(campaign: Identity, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
+def _hoeffding(threshold: float, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return min(1, 2 exp(-2 T_i gap_i^2)) of each arm (Section 3), 1 without pulls."""
     from cutline.theory.concentration import chernoff_hoeffding
 
     count = np.maximum(pulls, 1)
-    gap = np.abs(totals / (count * UNIT) - campaign.settings.threshold)
+    gap = np.abs(totals / (count * UNIT) - threshold)
     known = (pulls > 0) & (gap > 0)
     bounds = np.ones(pulls.shape)
     bounds[known] = chernoff_hoeffding(pulls[known], gap[known])
@@ -156,11 +160,18 @@ def _hoeffding(campaign: Identity, pulls: NDArray[np.int64], totals: NDArray[np.
 
 def results(store: Store, campaign: Identity) -> Iterator[Result]:
     """Yield all rewards; see Campaign.results."""
+    for page in result_pages(store, campaign):
+        for row in page:
+            key = row.key or campaign.pull_id((row.number, row.arm))
+            yield Result(row.name, row.reward / UNIT, row.worker, key, row.state != TOLD, row.note)
+
+
+def result_pages(store: Store, campaign: Identity) -> Iterator[list[Any]]:
+    """Yield all rewards page by page, as rows: number, arm, name, reward, worker, key, state, note, time."""
     first = campaign.base
     while True:
         page = store.read(partial(_page, campaign=campaign, first=first))
-        for number, place, arm, reward, worker, key, state, note in page:
-            yield Result(arm, reward / UNIT, worker, key or campaign.pull_id((number, place)), state != TOLD, note)
+        yield page
         if len(page) < _PAGE:
             return
         first = page[-1].number + 1

@@ -6,17 +6,18 @@ transaction of its own, by whoever calls next; a process may die between any two
 
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, false, func, insert, select, update
 
 from cutline.campaign.arithmetic import UNIT, Learnt
 from cutline.campaign.database import counters
 from cutline.campaign.database.arms_and_pulls import lock_range, write_arms
 from cutline.campaign.database.clock import Clock
-from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.learnt import State, read_learnt, read_state
 from cutline.campaign.database.schema import arms, campaigns, learnt
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.pace import Pace
+from cutline.campaign.settings import Settings
 from cutline.policies import LearningPolicy, tally
 
 _BATCH = 10_000
@@ -26,23 +27,23 @@ _FEWEST = 20
 _GROWTH = 5
 """It is time to learn again after as many results as there were before, divided by ``_GROWTH``, but ``_FEWEST``."""
 
-_RECORDS = select(arms.c.pulls, arms.c.total, arms.c.squares, func.count().label("arms")).group_by(
-    arms.c.pulls, arms.c.total, arms.c.squares
+_RECORDS = (
+    select(arms.c.pulls, arms.c.total, arms.c.squares, func.count().label("arms"))
+    .where(arms.c.retired == false())
+    .group_by(arms.c.pulls, arms.c.total, arms.c.squares)
 )
 
 
-def first_time(campaign: Identity) -> int | None:
-    """Return at how many results a new campaign learns for the first time, None for never."""
-    return _next_time(campaign, Learnt(), 0)
+def next_time(settings: Settings, arms: int, known: Learnt, results: int) -> int | None:
+    """Return at how many results a campaign of so many arms that has learnt from ``results`` learns again.
 
-
-def _next_time(campaign: Identity, known: Learnt, results: int) -> int | None:
-    """Return at how many results it is time to learn again, None for never."""
-    policy, times = campaign.settings.policy, []
-    if campaign.settings.prior is None:
-        times.append(results + max(_FEWEST, results // _GROWTH) if results else max(campaign.arms, _FEWEST))
+    None for never; a campaign that has learnt nothing yet has learnt from none.
+    """
+    policy, times = settings.policy, []
+    if settings.prior is None:
+        times.append(results + max(_FEWEST, results // _GROWTH) if results else max(arms, _FEWEST))
     if isinstance(policy, LearningPolicy):
-        times.append(max(policy.next_refit(campaign.arms, known.policy_from), results + 1))
+        times.append(max(policy.next_refit(arms, known.policy_from), results + 1))
     return min(times, default=None)
 
 
@@ -53,99 +54,111 @@ def keep_up(
     state: State | None = None,
     told: bool = False,
     wholly: bool = False,
-) -> None:
+) -> bool:
     """Learn if it is time, and bring a batch of arms up to date if some are not; ``wholly``: as many as there are.
 
-    ``state`` is that of the campaign after the caller's transaction, None if it does not know it; ``told`` says that it
-    told rewards. If they are the last, because the budget is spent or the target is reached, it is time, for all arms.
+    Return whether there was anything to do. ``state`` is that of the campaign after the caller's transaction, None if
+    it does not know it; ``told`` says that it told rewards. If they are the last, because the budget is spent or the
+    target is reached, it is time, for all arms.
     """
     now = store.read(lambda connection: read_state(connection, campaign)) if state is None else state
-    if now.up_to_date == campaign.arms:
-        ends = told and counters.why_finished(campaign, now.spent, now.doubt) is not None
+    if now.up_to_date == now.arms:
+        ends = told and counters.why_finished(campaign.settings, now) is not None
         due = now.learn_at is not None and now.results > now.learnt_from and (ends or now.results >= now.learn_at)
         if not due or not _learn(store, campaign, clock, now.generation):
-            return
+            return False
         wholly = wholly or ends
     pace = Pace()
     while store.write(lambda connection: _bring_some(connection, campaign)) and wholly:
         pace.between()
+    return True
 
 
 def _learn(store: Store, campaign: Identity, clock: Clock, generation: int) -> bool:
     """Learn the next generation; return whether it is this one that counts."""
-    state, before, records = store.read(lambda connection: _read(connection, campaign))
+    state, settings, before, records = store.read(lambda connection: _read(connection, campaign))
     if state.generation != generation:
         return False
-    new = _learn_from(campaign, records, before, state.results)
+    new = _learn_from(settings, state, records, before)
 
     def write(connection: Connection) -> bool:
         following = update(campaigns).where(
             campaigns.c.id == campaign.id,
             campaigns.c.generation == generation,
-            campaigns.c.up_to_date == campaign.arms,
+            campaigns.c.up_to_date == campaigns.c.arms,
         )
         counted = connection.execute(
             following.values(
                 generation=generation + 1,
                 learnt_from=state.results,
-                learn_at=_next_time(campaign, new, state.results),
+                learn_at=next_time(settings, state.active, new, state.results),
                 up_to_date=0,
             )
         )
         if not counted.rowcount:
             return False
-        row = {
-            "campaign_id": campaign.id,
-            "generation": generation + 1,
-            "time": clock.now(connection),
-            "results": state.results,
-            "knowledge": new.as_text(),
-        }
-        connection.execute(insert(learnt).values(row))
+        write_learnt(connection, campaign, clock, state._replace(generation=generation + 1), new)
         return True
 
     return store.write(write)
 
 
-def _read(connection: Connection, campaign: Identity) -> tuple[State, Learnt, list[Any]]:
-    """Return the state of a campaign, what it knows, and its records: pulls, total, squares, arms."""
-    among = arms.c.number.between(campaign.base, campaign.base + campaign.arms - 1)
-    rows = connection.execute(_RECORDS.where(among).order_by(*_RECORDS.selected_columns[:3]))
+def write_learnt(connection: Connection, campaign: Identity, clock: Clock, state: State, known: Learnt) -> None:
+    """Write down what the generation of a state has learnt from its results."""
+    row = {
+        "campaign_id": campaign.id,
+        "generation": state.generation,
+        "time": clock.now(connection),
+        "results": state.results,
+        "knowledge": known.as_text(),
+    }
+    connection.execute(insert(learnt).values(row))
+
+
+def _read(connection: Connection, campaign: Identity) -> tuple[State, Settings, Learnt, list[Any]]:
+    """Return the state of a campaign, its settings, what it knows, and its records: pulls, total, squares, arms."""
+    rows = connection.execute(
+        _RECORDS.where(arms.c.number.between(*campaign.numbers)).order_by(*_RECORDS.selected_columns[:3])
+    )
     records = [tuple(row) for row in rows]
     state = read_state(connection, campaign)
-    return state, read_learnt(connection, campaign, state.generation), records
+    settings = terms_of(connection, campaign, state.version).settings
+    return state, settings, read_learnt(connection, campaign, state.generation), records
 
 
-def _learn_from(campaign: Identity, records: list[Any], before: Learnt, results: int) -> Learnt:
+def _learn_from(settings: Settings, state: State, records: list[Any], before: Learnt) -> Learnt:
     """Return what there is to learn from records; what it is not time for stays as it was before."""
     import numpy as np
 
-    settings = campaign.settings
-    pulls, totals, squares, counts = np.array(records, dtype=np.int64).T
-    new = before
-    if settings.prior is None:
+    pulls, totals, squares, counts = np.array(records, dtype=np.int64).reshape(-1, 4).T
+    new, some = before, pulls > 0
+    if settings.prior is None and some.any():
         from cutline.beliefs.knowledge import Knowledge
 
-        some = pulls > 0
         known = Knowledge.learn(pulls[some], totals[some] / UNIT, squares[some] / UNIT, counts[some])
         new = new._replace(knowledge=known.as_json())
     if (
         isinstance(settings.policy, LearningPolicy)
-        and settings.policy.next_refit(campaign.arms, before.policy_from) <= results
+        and settings.policy.next_refit(state.active, before.policy_from) <= state.results
     ):
         shown = tally(np.repeat(pulls, counts), np.repeat(totals, counts) / UNIT)
-        new = new._replace(policy=settings.policy.learn(shown, settings.threshold), policy_from=results)
+        new = new._replace(policy=settings.policy.learn(shown, settings.threshold), policy_from=state.results)
     return new
 
 
 def _bring_some(connection: Connection, campaign: Identity) -> bool:
     """Bring the next arms up to date, if some are not; return whether there are more."""
-    first = read_state(connection, campaign).up_to_date
-    last = min(first + _BATCH, campaign.arms) - 1
+    state = read_state(connection, campaign)
+    first, last = state.up_to_date, min(state.up_to_date + _BATCH, state.arms) - 1
     locked = lock_range(connection, campaign, first, last)
-    if first == campaign.arms or locked.state.up_to_date != first:
+    if first == state.arms or locked.state.up_to_date != first:
         return False
     growth = write_arms(connection, campaign, locked.state, locked.arms.values())
-    counters.add(connection, campaign, **growth).ignore()
-    connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(up_to_date=last + 1))
-    return last + 1 < campaign.arms
+    counters.add(connection, campaign, **growth).ignore()  # locks the campaign: nothing new comes in from here on
+    same = (
+        campaigns.c.id == campaign.id,
+        campaigns.c.generation == locked.state.generation,
+        campaigns.c.up_to_date == first,
+    )
+    connection.execute(update(campaigns).where(*same).values(up_to_date=last + 1))
+    return last + 1 < state.arms

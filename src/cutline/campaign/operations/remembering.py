@@ -79,7 +79,7 @@ def history(
         number = connection.scalar(_NUMBER, {"digest": campaign.digest(arm)})
         if number is None:
             raise NotFoundError(f"campaign {campaign.name!r} has no arm {quoted(arm)}")
-        (decision,) = decisions_of(campaign, rows_of_arm(connection, campaign, number), confidence)
+        (decision,) = decisions_of(rows_of_arm(connection, campaign, number), confidence)
         return ArmHistory(decision, _past_pulls(connection, campaign, clock, number, last))
 
     return store.read(read)

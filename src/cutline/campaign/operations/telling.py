@@ -10,7 +10,7 @@ from cutline.campaign.checks import check_note
 from cutline.campaign.database import counters
 from cutline.campaign.database.arms_and_pulls import Arm, PullRow, lock_pulls
 from cutline.campaign.database.clock import Clock
-from cutline.campaign.database.identity import Identity, PullKey
+from cutline.campaign.database.identity import Identity, PullKey, terms_of
 from cutline.campaign.database.learnt import State
 from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.database.pulls import Given, tell_pulls
@@ -76,7 +76,7 @@ def _record(connection: Connection, campaign: Identity, clock: Clock, told: dict
             if not _is_new(connection, campaign, row, key, units):
                 continue
             assert row is not None
-            if _is_answered(connection, campaign, row, arms[row.arm], units, late):
+            if _is_answered(connection, campaign, state, row, arms[row.arm], units, late):
                 continue
             late.append(row)
             arms[row.arm].in_flight += 1
@@ -107,7 +107,13 @@ def _is_new(connection: Connection, campaign: Identity, row: PullRow | None, key
 
 
 def _is_answered(
-    connection: Connection, campaign: Identity, row: PullRow, arm: Arm, units: int, late: list[PullRow]
+    connection: Connection,
+    campaign: Identity,
+    state: State,
+    row: PullRow,
+    arm: Arm,
+    units: int,
+    late: list[PullRow],
 ) -> bool:
     """Say whether the answer of a pull whose lease has ended came in another way, as an import.
 
@@ -115,14 +121,14 @@ def _is_answered(
     """
     if row.worker is not None and not campaign.settings.repeat_workers:
         again = _HAS_AGAIN.rows(connection, worker=row.worker, arm=arm.number)
-        if any(state == STAGED for state, _ in again):
+        if any(held == STAGED for held, _ in again):
             require_decided(connection, campaign)
         answers = {reward for _, reward in again if reward is not None}
         if units in answers:
             return True
         if again or any(row[1:] == other[1:] for other in late):  # the same arm, state and worker
             raise _place_gone(campaign, row, "its worker has had the arm again")
-    if not campaign.settings.has_room(arm.pulls, arm.in_flight):
+    if not terms_of(connection, campaign, state.version).settings.has_room(arm.pulls, arm.in_flight):
         raise _place_gone(campaign, row, "the arm has as many pulls as an arm may have")
     return False
 

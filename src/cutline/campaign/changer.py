@@ -1,0 +1,49 @@
+"""What is done with a campaign as a whole: change it, rename it, copy it, delete it."""
+
+from typing import Self, Unpack
+
+from cutline.campaign.operations import changing, creation
+from cutline.campaign.reader import Reader
+from cutline.campaign.results import Change
+from cutline.campaign.settings import Changes
+
+
+class Changer(Reader):
+    """The part of a Campaign that changes what it was created with, while others ask and tell.
+
+    Whoever has the campaign open follows the change from his next call on.
+    """
+
+    def change(self, **settings: Unpack[Changes]) -> list[Change]:
+        """Change settings and return what has changed: those that are not given, or have the value already, stay.
+
+        ``budget``: not less than what is spent and in flight; with more, a finished campaign goes on. ``threshold``,
+        ``policy``, ``max_pulls_per_arm``, ``prior`` and ``decide`` change what all arms are called and which is next.
+        This is made anew in short transactions, and done when the method returns: until then an ask may follow the old
+        order of arms, never beyond the new ``max_pulls_per_arm``, and no campaign ends by its ``target_errors``. If the
+        process dies, whoever asks or tells goes on with it. Every change is kept: see ``history``.
+
+        Raises InvalidInputError for a bad setting or one that cannot be changed, ConflictError for a budget that is too
+        small. Then nothing has changed.
+        """
+        return changing.change_settings(self._store, self._identity, self._clock, settings)
+
+    def rename(self, name: str) -> None:
+        """Give the campaign another name. Raises ConflictError if it is taken, InvalidInputError for a bad one."""
+        changing.rename(self._store, self._identity, self._clock, name)
+
+    def copy(self, name: str, results: bool = True) -> Self:
+        """Make another campaign of this name with the same arms and settings, in the same database, and return it.
+
+        ``results``: with the results that there are, told ones, which count for its budget, and those from elsewhere.
+        They keep their keys, so that an export of the one is no news to the other. What is in flight is not copied.
+        It is seen by others when it is whole. Raises what ``create`` raises.
+        """
+        from cutline.campaign.operations import copying  # loads NumPy
+
+        made = copying.copy(self._store, self._identity, self._clock, name, results)
+        return type(self)(self._store.share(), made, self._clock)
+
+    def delete(self) -> None:
+        """Delete the campaign and all that it holds; whoever has it open gets NotFoundError from then on."""
+        creation.delete(self._store, self._identity)

@@ -1,0 +1,89 @@
+"""cutline campaign change: more budget, another threshold, another policy."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from cutline.cli._campaigns import db_option, done_option, name_option, say_done
+from cutline.cli._options import numbers
+from cutline.errors import InvalidInputError
+
+
+def _or(word: str, read: Callable[[click.Context, click.Parameter, str], Any]) -> Callable[..., tuple[Any] | None]:
+    """Return the callback of an option whose value is what ``read`` makes of it, in a tuple; ``word`` stands for None.
+
+    If the option is not given the value is None.
+    """
+
+    def callback(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[Any] | None:
+        if value is None:
+            return None
+        return (None,) if value == word else (read(ctx, param, value),)
+
+    return callback
+
+
+def _number(kind: Callable[[str], Any], what: str, word: str) -> Callable[..., tuple[Any] | None]:
+    def read(ctx: click.Context, param: click.Parameter, value: str) -> Any:
+        try:
+            return kind(value)
+        except ValueError:
+            raise InvalidInputError(f"{param.opts[0]} is {value!r}; it must be {what}, or {word}") from None
+
+    return _or(word, read)
+
+
+@click.command()
+@db_option
+@name_option
+@click.option("--budget", type=int, metavar="T", help="How many measurements there may be in all: more, or less.")
+@click.option("--threshold", type=float, metavar="X", help="An arm is above with a mean of at least this.")
+@click.option("--policy", metavar="NAME", help="What chooses the next arm, see cutline policies.")
+@click.option(
+    "--max-pulls-per-arm",
+    callback=_number(int, "a whole number", "none"),
+    metavar="N|none",
+    help="The most results that an arm may have.",
+)
+@click.option(
+    "--prior",
+    callback=_or("learnt", lambda *given: tuple(numbers(float, "a number", "1,1, or learnt")(*given) or ())),
+    metavar="A,B|learnt",
+    help="What is believed of a mean beforehand, Beta(A, B), or learnt from the results of all arms.",
+)
+@click.option("--decide", metavar="RULE", help="What an arm is called: likelier or mean; see campaign create.")
+@click.option(
+    "--target-errors",
+    callback=_number(float, "a number", "none"),
+    metavar="E|none",
+    help="Stop as soon as the expected number of wrong decisions is at most this.",
+)
+@done_option
+def command(db: str, name: str | None, form: str, **options: Any) -> None:
+    """Change a campaign, also while others work on it.
+
+    What is not given stays. Others go on by the new settings from their next call on; a finished campaign goes on where
+    the change leaves something to do. With another threshold, policy, prior, rule or number of pulls an arm, all arms
+    are gone through, which takes a while where there are very many, and holds nobody up.
+
+    \b
+    Examples:
+      cutline campaign change --db labels.db --budget 6000
+      cutline campaign change --db labels.db --threshold 0.8 --target-errors none
+    """
+    from cutline.campaign.files.exporting import change_rows, value_in_words
+    from cutline.campaign.resume import open_one
+
+    given = {key: value for key, value in options.items() if value is not None}
+    settings: Any = {key: value[0] if isinstance(value, tuple) else value for key, value in given.items()}
+    if not settings:
+        raise InvalidInputError("nothing to change is given, such as --budget 6000")
+    with open_one(db, name) as campaign:
+        rows = list(change_rows(campaign.change(**settings)))
+        called = campaign.name
+    what = "; ".join(
+        f"{row['what'].replace('_', ' ')} is {value_in_words(row['after'])}, was {value_in_words(row['before'])}"
+        for row in rows
+    )
+    say_done(f"campaign {called!r}: {what or 'nothing is new'}", {"changed": rows}, form)
