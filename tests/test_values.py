@@ -23,6 +23,7 @@ from cutline.campaign.files.importing import Imported
 from cutline.campaign.results import (
     Answer,
     ArmHistory,
+    Change,
     Decision,
     Observation,
     PastPull,
@@ -67,6 +68,7 @@ PAST = PastPull("key", PullState.TOLD, "ann", 1.5, None, (ANSWER,))
 
 
 EXAMPLES: dict[type, Callable[[], Any]] = {
+    Change: lambda: Change(1.5, "budget", 20, 30),
     Answer: lambda: ANSWER,
     ArmHistory: lambda: ArmHistory(DECISION, (PAST,)),
     Beliefs: lambda: Beliefs.prior(1, 2, 3),
