@@ -23,7 +23,7 @@ OTHER = Settings(0.25, APT(0.05), 2**53, 7, 3, True, (0.5, 2.0), 0.125, "mean")
 
 def test_every_setting_has_its_columns_its_option_and_its_type() -> None:
     own = {"id", "name", "token", "arms", "unfinished_until", *COUNTERS}
-    own |= {"generation", "learnt_from", "learn_at", "up_to_date"}
+    own |= {"generation", "learnt_from", "learn_at", "up_to_date", "changed_at", "version", "retired"}
     assert set(DEFAULT.columns()) == {column.name for column in campaigns.columns} - own
     assert set(get_type_hints(Expected)) == set(NAMES)
     options = click.command(settings_options(lambda: None)).params
