@@ -34,6 +34,7 @@ extensions = [
     "sphinx_click",
     "sphinx_copybutton",
     "sphinx_design",
+    "notebook_pages",
     "presentation",
 ]
 exclude_patterns = ["_build"]

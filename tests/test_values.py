@@ -19,6 +19,7 @@ import pytest
 
 import cutline
 from cutline import campaign, errors
+from cutline.campaign.decisions import Decisions
 from cutline.campaign.files.importing import Imported
 from cutline.campaign.results import (
     Answer,
@@ -75,6 +76,7 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     Comparison: lambda: Comparison(0.5, 0.1, 5.0, 4.5, 1e-5, -5.0, 10),
     Counts: lambda: Counts("c.csv", ("a",), np.array([1]), np.array([2])),
     Decision: lambda: DECISION,
+    Decisions: lambda: Decisions([DECISION], 0.3),
     Imported: lambda: Imported("main", 3, 2, None, 1),
     Observation: lambda: Observation("pear", 0.5, "ann", "key"),
     Observations: lambda: OBSERVATIONS,
@@ -155,6 +157,8 @@ def same(a: Any, b: Any) -> bool:
         return str(a) == str(b) and same(a.args, b.args)
     if isinstance(a, tuple):
         return len(a) == len(b) and all(map(same, a, b)) and getattr(a, "reason", None) == getattr(b, "reason", None)
+    if isinstance(a, Decisions):
+        return list(a) == list(b) and a.threshold == b.threshold
     if dataclasses.is_dataclass(a):
         return all(same(getattr(a, item.name), getattr(b, item.name)) for item in dataclasses.fields(a))
     return bool(a == b)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         NotFoundError,
         OutOfMemoryError,
         StoreError,
+        TryAgainError,
     )
     from cutline.planning import Beliefs, Plan, plan
     from cutline.policies import Policy, parse
@@ -52,6 +53,7 @@ _HOMES = {
     "RatioOracle": "policies.oracle",
     "RegretCurves": "simulation.curves",
     "StoreError": "errors",
+    "TryAgainError": "errors",
     "UCBE": "policies.ucbe",
     "Uniform": "policies.uniform",
     "campaigns": "campaign.campaign",
@@ -83,6 +85,7 @@ __all__ = [
     "RatioOracle",
     "RegretCurves",
     "StoreError",
+    "TryAgainError",
     "Uniform",
     "campaigns",
     "parse",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cutline.campaign.campaign import Campaign, campaigns, delete
+    from cutline.campaign.decisions import Decisions
     from cutline.campaign.results import (
         Answer,
         ArmHistory,
@@ -38,6 +39,7 @@ _HOMES = {
     "Change": "results",
     "Command": "running.command",
     "Decision": "results",
+    "Decisions": "decisions",
     "Observation": "results",
     "PastPull": "results",
     "Pull": "results",
@@ -67,6 +69,7 @@ __all__ = [
     "Change",
     "Command",
     "Decision",
+    "Decisions",
     "Observation",
     "PastPull",
     "Pull",

@@ -7,7 +7,8 @@ from cutline.campaign.database import counters, history
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.store import Store
-from cutline.campaign.results import ArmHistory, Change, Decision, Result, Status
+from cutline.campaign.decisions import Decisions
+from cutline.campaign.results import ArmHistory, Change, Result, Status
 from cutline.campaign.settings import Settings
 
 
@@ -30,8 +31,8 @@ class Reader:
         """What the campaign was created with, and changed to, at the time of the last call."""
         return self._identity.settings
 
-    def decisions(self, nearest: int | None = None, confidence: float = 0.95) -> list[Decision]:
-        """Return a Decision for every arm, in the order of ``create``.
+    def decisions(self, nearest: int | None = None, confidence: float = 0.95) -> Decisions:
+        """Return a Decision for every arm, in the order of ``create``, as a list that is a table, too.
 
         With ``nearest``, only for that many arms: those most likely to be wrong, these first. Each interval [low, high]
         holds the true mean at all times with probability ``confidence`` at least, for one arm. Raises InvalidInputError
@@ -39,7 +40,8 @@ class Reader:
         """
         from cutline.campaign.operations import deciding  # loads NumPy
 
-        return deciding.decisions(self._store, self._identity, nearest, confidence)
+        found = deciding.decisions(self._store, self._identity, nearest, confidence)
+        return Decisions(found, self.settings.threshold)
 
     def records(self) -> list[tuple[int, float, int]]:
         """Return the different records of arms: pulls, total reward, and how many arms have them."""
@@ -81,6 +83,11 @@ class Reader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _repr_html_(self) -> str:
+        from cutline.campaign.running.watching import as_html
+
+        return as_html(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.settings.policy}, threshold {self.settings.threshold})"

@@ -111,7 +111,8 @@ def show_decisions(
 
 
 def _print(decisions: "Sequence[Decision]", output: Output) -> None:
-    from cutline.campaign.files.exporting import DECISION_COLUMNS, decision_rows, write_csv
+    from cutline.campaign.decisions import DECISION_COLUMNS, decision_rows
+    from cutline.campaign.files.exporting import write_csv
 
     form = output.form
     if form == "csv":

@@ -43,6 +43,7 @@ class Folder(Group):
             return None
         command = importlib.import_module(f"{self._package}.{module}").command
         assert isinstance(command, click.Command)
+        command.name = cmd_name  # click has it from the function, which is called command
         return command
 
     def _modules(self) -> dict[str, str]:

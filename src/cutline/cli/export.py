@@ -37,14 +37,8 @@ def command(what: str, db: str, name: str | None, out: Path | None, form: str | 
       cutline export observations --db labels.db --out results.csv
       cutline export decisions --db labels.db --format jsonl
     """
-    from cutline.campaign.files.exporting import (
-        DECISION_COLUMNS,
-        RESULT_COLUMNS,
-        decision_rows,
-        result_rows,
-        write_csv,
-        write_jsonl,
-    )
+    from cutline.campaign.decisions import DECISION_COLUMNS, decision_rows
+    from cutline.campaign.files.exporting import RESULT_COLUMNS, result_rows, write_csv, write_jsonl
     from cutline.campaign.resume import open_one
     from cutline.files import whole_file
 

@@ -25,15 +25,16 @@ def plan_figure(plan: Plan) -> "Figure":
     if not plan.curve:
         raise InvalidInputError(f"nothing was simulated, so there is nothing to draw. {plan.remark}")
     with figure_style():
-        from matplotlib.figure import Figure
         from matplotlib.ticker import StrMethodFormatter
+
+        from cutline.plotting.drawing import Drawing
 
         budgets = np.array([point.budget for point in plan.curve])
         mean = np.array([point.expected_errors for point in plan.curve])
         half = STANDARD_ERRORS * np.array([point.standard_error for point in plan.curve])
         uniform = np.array([point.uniform for point in plan.curve])
         floor = 0.5 * min(plan.target, mean.min(where=mean > 0.0, initial=plan.target))
-        figure = Figure(figsize=(7.2, 4.8), layout="constrained")
+        figure = Drawing(figsize=(7.2, 4.8), layout="constrained")
         axes = figure.subplots()
         axes.fill_between(budgets, np.maximum(mean - half, floor), mean + half, color=_BLACK, alpha=0.16, linewidth=0)
         axes.plot(budgets, np.maximum(mean, floor), color=_BLACK, linewidth=2.0, label=plan.policy)

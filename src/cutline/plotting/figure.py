@@ -82,12 +82,12 @@ def regret_figure(panels: Mapping[str, Curves]) -> "Figure":
     if not panels:
         raise InvalidInputError("no curves to draw; give at least one panel")
     with figure_style():
-        from matplotlib.figure import Figure
+        from cutline.plotting.drawing import Drawing
 
         pens = _pens(tuple(dict.fromkeys(name for curves in panels.values() for name in curves.policies)))
         lines = [curves for curves in panels.values() if curves.budgets.size > 1]
         size = (4.3 * len(panels), 5.3) if len(panels) > 1 else (7.2 if lines else 6.4, 4.8)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Drawing(figsize=size, layout="constrained")
         every: Sequence[Axes] = figure.subplots(1, len(panels), squeeze=False)[0]
         for axes, (title, curves) in zip(every, panels.items(), strict=True):
             axes.set_title(title)

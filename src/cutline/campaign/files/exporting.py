@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.results import ArmHistory, Change, Decision, Status, in_words
+from cutline.campaign.decisions import decision_rows
+from cutline.campaign.results import ArmHistory, Change, Status
 
 RESULT_COLUMNS = ("task", "worker", "label", "key", "note")
-DECISION_COLUMNS = ("arm", "pulls", "in_flight", "mean", "decision", "wrong", "hoeffding", "low", "high", "payload")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that spreadsheets run as a formula."""
@@ -20,13 +20,6 @@ def result_rows(campaign: Campaign) -> Iterator[dict[str, Any]]:
     for item in campaign.results():
         label = int(item.reward) if item.reward in (0.0, 1.0) else item.reward
         yield dict(zip(RESULT_COLUMNS, (item.arm, item.worker, label, item.key, item.note), strict=True))
-
-
-def decision_rows(decisions: Iterable[Decision]) -> Iterator[dict[str, Any]]:
-    """Yield decisions as dicts: the fields of a Decision, with ``decision`` in words instead of ``above``."""
-    for item in decisions:
-        values = {name: getattr(item, name) for name in DECISION_COLUMNS if name != "decision"}
-        yield {name: values.get(name, in_words(item)) for name in DECISION_COLUMNS}
 
 
 def history_row(found: ArmHistory) -> dict[str, Any]:

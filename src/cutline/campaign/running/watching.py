@@ -4,12 +4,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from cutline.campaign.results import Decision, Status, in_words
 from cutline.campaign.running.events import RunEvent, Watch
 from cutline.campaign.running.sources import Runnable
+from cutline.errors import CutlineError
 from cutline.rows import html_table
 from cutline.text import number, printable, shown
 
@@ -28,6 +30,12 @@ class _Decides(Protocol):
     """A campaign that says which of its arms are likeliest to be wrong."""
 
     def decisions(self, nearest: int | None = None) -> Sequence[Decision]: ...
+
+
+class _Stands(Protocol):
+    """Whatever says where it stands."""
+
+    def status(self) -> Status: ...
 
 
 @contextmanager
@@ -65,7 +73,11 @@ def _ignore(event: RunEvent) -> None:
 def _shown(campaign: Runnable) -> Iterator[Watch]:
     display = _display_of_notebook()
     if display is not None:
-        yield _redrawing(lambda: display(_page(campaign)), lambda text: print(text, file=sys.stderr))
+        try:
+            yield _redrawing(lambda: display(_Page.of(campaign)), _write)
+        finally:
+            with suppress(CutlineError):  # what ended the run is what counts
+                display(_Page.of(campaign))
     elif sys.stderr is not None and sys.stderr.isatty():
         with _live(campaign) as watch:
             yield watch
@@ -125,7 +137,7 @@ def _live(campaign: Runnable) -> Iterator[Watch]:
         )
 
 
-def _nearest(campaign: Runnable) -> list[dict[str, Any]]:
+def _nearest(campaign: _Stands) -> list[dict[str, Any]]:
     """Return the arms that are likeliest to be wrong, as rows of a table."""
     decisions = campaign.decisions(nearest=_NEAREST) if isinstance(campaign, _Decides) else []
     return [
@@ -160,24 +172,37 @@ def _picture(campaign: Runnable) -> "RenderableType":
     return Group(bar, Text(progress_line(status)), Text(""), nearest)
 
 
+@dataclass(frozen=True)
 class _Page:
-    """The same for a notebook."""
+    """The same for a notebook, as HTML, and as text where that cannot be shown."""
 
-    def __init__(self, html: str) -> None:
-        self._html = html
+    html: str
+    text: str
+
+    @classmethod
+    def of(cls, campaign: Runnable) -> "_Page":
+        status = campaign.status()
+        return cls(as_html(campaign), progress_line(status))
 
     def _repr_html_(self) -> str:
-        return self._html
+        return self.html
+
+    def __repr__(self) -> str:
+        return self.text
 
 
-def _page(campaign: Runnable) -> _Page:
+def as_html(campaign: _Stands) -> str:
+    """Return where a campaign stands as HTML: a bar, a line, and the arms that are likeliest to be wrong."""
     status, rows = campaign.status(), _nearest(campaign)
-    bar = f'<progress max="{status.settings.budget}" value="{status.spent}" style="width: 30em"></progress>'
-    line = f"<p>{bar} {status.spent / status.settings.budget:.0%}<br>{escape(progress_line(status))}</p>"
-    return _Page(line + (html_table(rows) if rows else ""))
+    settings = status.settings
+    what = f"campaign {status.name!r}: {status.arms:,} arms, threshold {settings.threshold:g}, {settings.policy}"
+    bar = f'<progress max="{settings.budget}" value="{status.spent}" style="width: 30em"></progress>'
+    share = f"{status.spent / settings.budget:.0%}"
+    table = html_table(rows) if rows else ""
+    return f"<p>{escape(what)}<br>{bar} {share}<br>{escape(progress_line(status))}</p>{table}"
 
 
-def _display_of_notebook() -> Callable[[_Page], object] | None:
+def _display_of_notebook() -> Callable[[object], object] | None:
     """Return what shows a page in the notebook that this runs in, in the place of the last one; None outside one."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if getattr(shell, "kernel", None) is None:
@@ -187,7 +212,7 @@ def _display_of_notebook() -> Callable[[_Page], object] | None:
     show_first: Any = display  # IPython has no types for it
     handle: Any = None
 
-    def show(page: _Page) -> None:
+    def show(page: object) -> None:
         nonlocal handle
         if handle is None:
             handle = show_first(page, display_id=True)
