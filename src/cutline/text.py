@@ -8,6 +8,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 WIDEST = 60
@@ -32,16 +33,23 @@ def quoted(text: str, widest: int = WIDEST) -> str:
     return repr(_shortened(text, widest))
 
 
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number with so many decimals, - for none."""
+    return "-" if value is None or math.isnan(value) else f"{value:,.{digits}f}"
+
+
+def moment(seconds: float | None) -> str:
+    """Return a time in seconds since 1970 as UTC has it, to the second, - for none."""
+    if seconds is None:
+        return "-"
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
 def aligned(rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
     """Return one line a row, all in the same columns: the first ``left`` stand to the left, the others to the right."""
     cells = list(rows)
     widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
     return ["  ".join(map(_padded, row, widths, [True] * left + [False] * len(row))).rstrip() for row in cells]
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with so many decimals, - for none."""
-    return "-" if value is None or math.isnan(value) else f"{value:,.{digits}f}"
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:

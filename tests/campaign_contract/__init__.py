@@ -16,6 +16,7 @@ from campaign_contract.leasing import Leasing
 from campaign_contract.observing import Observing
 from campaign_contract.opening import Opening
 from campaign_contract.processes import Processes
+from campaign_contract.pulling import Pulling
 from campaign_contract.remembering import Remembering
 from campaign_contract.stopping import Stopping
 from campaign_contract.telling import Telling
@@ -35,6 +36,7 @@ class CampaignContract(
     Deciding,
     Learning,
     Creating,
+    Pulling,
     Changing,
     Whole,
     UnderFire,

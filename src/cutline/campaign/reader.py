@@ -8,7 +8,8 @@ from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.store import Store
 from cutline.campaign.decisions import Decisions
-from cutline.campaign.results import ArmHistory, Change, Result, Status
+from cutline.campaign.operations import pull_records
+from cutline.campaign.results import ArmHistory, Change, Pull, PullRecord, Result, Status
 from cutline.campaign.settings import Settings
 
 
@@ -73,6 +74,17 @@ class Reader:
     def history(self) -> list[Change]:
         """Return what was changed of the campaign after it was made, the first change first."""
         return self._store.read(lambda connection: history.read(connection, self._identity))
+
+    def pull(self, pull: Pull | str) -> PullRecord:
+        """Return what has become of a pull (or its id): whose it is, of which arm, and its reward if it has one.
+
+        Raises NotFoundError for an unknown pull.
+        """
+        return pull_records.record_of(self._store, self._identity, self._clock, pull)
+
+    def answered(self, worker: str) -> int:
+        """Return how many pulls a worker has told; results from elsewhere are not among them."""
+        return pull_records.answered(self._store, self._identity, worker)
 
     def close(self) -> None:
         """Close the connections to the database; a campaign in memory is gone."""

@@ -132,6 +132,18 @@ class PullState(StrEnum):
     """It came from elsewhere, and counts no more since a corrected file does not have it."""
 
 
+@dataclass(frozen=True, slots=True)
+class PullRecord:
+    """A pull as it stands: its arm and payload, its worker, what has become of it, and the reward that it was told."""
+
+    id: str
+    arm: str
+    payload: Payload
+    worker: str | None
+    state: PullState
+    reward: float | None
+
+
 class Answer(NamedTuple):
     """A reward that somebody gave, with its note, and when (None: an older Cutline did not write it down)."""
 

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -28,13 +27,6 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -
 def as_json(value: Any) -> str:
     """Return a value as JSON, NaN as null."""
     return json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-def moment(seconds: float | None) -> str:
-    """Return a time in seconds since 1970 as UTC has it, to the second, - for none."""
-    if seconds is None:
-        return "-"
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def counted(count: int, what: str) -> str:

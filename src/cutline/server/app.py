@@ -14,6 +14,7 @@ from cutline.server import api, pages, problems
 from cutline.server.access.tokens import Tokens
 from cutline.server.campaigns import Campaigns
 from cutline.server.middleware import BehindProxy, BoundedBodies, SafeHeaders
+from cutline.server.pages.errors import problem_page
 from cutline.server.settings import ServerSettings
 
 STATIC = Path(__file__).parent / "static"
@@ -45,7 +46,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     app.state.settings = settings
     app.state.campaigns = Campaigns(store, clock)
     app.state.tokens = Tokens(store, clock)
-    problems.install(app)
+    problems.install(app, problem_page)
     app.include_router(api.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

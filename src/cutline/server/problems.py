@@ -1,5 +1,6 @@
 """Errors as RFC 9457 has them: what is wrong, in Cutline's own line, with the status that HTTP has for it."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -54,31 +55,33 @@ def of_error(error: CutlineError) -> Response:
     return answer(500, str(error), type(error).__name__)
 
 
-def of_validation(error: RequestValidationError) -> Response:
-    """Return the response for a request that does not fit its model: the first thing that is wrong with it."""
+def line_of(error: RequestValidationError) -> str:
+    """Return the first thing that is wrong with a request that does not fit its model."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
-    return answer(422, f"{where}: {first['msg']}", "InvalidInputError")
+    return f"{where}: {first['msg']}"
 
 
-def install(app: FastAPI) -> None:
-    """Have every error answered as a problem."""
+def install(app: FastAPI, as_page: Callable[[Request, int, str], Response | None]) -> None:
+    """Have every error answered as a problem, or as what ``as_page`` makes of its status and line for a browser."""
 
     @app.exception_handler(ProblemError)
-    def on_problem(_: Request, error: ProblemError) -> Response:
-        return answer(error.status, error.detail)
+    def on_problem(request: Request, error: ProblemError) -> Response:
+        return as_page(request, error.status, error.detail) or answer(error.status, error.detail)
 
     @app.exception_handler(CutlineError)
-    def on_error(_: Request, error: CutlineError) -> Response:
-        return of_error(error)
+    def on_error(request: Request, error: CutlineError) -> Response:
+        made = of_error(error)
+        return as_page(request, made.status_code, str(error)) or made
 
     @app.exception_handler(RequestValidationError)
-    def on_validation(_: Request, error: RequestValidationError) -> Response:
-        return of_validation(error)
+    def on_validation(request: Request, error: RequestValidationError) -> Response:
+        line = line_of(error)
+        return as_page(request, 422, line) or answer(422, line, "InvalidInputError")
 
     @app.exception_handler(HTTPException)
-    def on_http(_: Request, error: HTTPException) -> Response:
-        made = answer(error.status_code, str(error.detail))
+    def on_http(request: Request, error: HTTPException) -> Response:
+        made = as_page(request, error.status_code, str(error.detail)) or answer(error.status_code, str(error.detail))
         made.headers.update(error.headers or {})
         return made
 

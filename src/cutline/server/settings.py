@@ -2,10 +2,11 @@
 
 import ipaddress
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cutline.campaign.database.address import Url
 from cutline.errors import InvalidInputError
+from cutline.server.labelling import Labelling
 
 HOST, PORT = "127.0.0.1", 8000
 """Where a server listens unless it is told otherwise."""
@@ -19,8 +20,8 @@ class ServerSettings:
 
     ``db`` is the database of its campaigns. ``only_here``: it listens on loopback, so that no token is needed while
     there is none. ``root_path`` is what a proxy has put before its paths, such as ``/labels``. ``worker_header`` is the
-    header in which a proxy whose address is among ``trusted`` says who has logged in. ``clock`` is for tests, as in
-    ``Campaign.create``.
+    header in which a proxy whose address is among ``trusted`` says who has logged in. ``labelling`` is how
+    the page to label on is set up. ``clock`` is for tests, as in ``Campaign.create``.
     """
 
     db: Url
@@ -29,6 +30,7 @@ class ServerSettings:
     worker_header: str | None = None
     trusted: tuple[Network, ...] = ()
     clock: Callable[[], float] | None = None
+    labelling: Labelling = field(default_factory=Labelling)
 
     def __post_init__(self) -> None:
         path = self.root_path

@@ -3,8 +3,8 @@
 import click
 
 from cutline.cli._campaigns import db_option, name_option
-from cutline.cli._tables import as_json, format_option, moment
-from cutline.text import aligned, shown
+from cutline.cli._tables import as_json, format_option
+from cutline.text import aligned, moment, shown
 
 
 @click.command()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cutline.cli._campaigns import db_option, name_option
-from cutline.cli._tables import as_json, format_option, moment, table
-from cutline.text import number, shown
+from cutline.cli._tables import as_json, format_option, table
+from cutline.text import moment, number, shown
 
 if TYPE_CHECKING:
     from cutline.campaign import ArmHistory

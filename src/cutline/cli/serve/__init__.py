@@ -21,11 +21,16 @@ from cutline.errors import InvalidInputError
     help="The addresses of proxies whose X-Forwarded-Proto and --worker-header are believed.",
 )
 @click.option("--worker-header", metavar="NAME", help="The header with the name of whom the proxy has logged in.")
+@click.option("--question", metavar="TEXT", help="What the page to label on asks.")
+@click.option("--labels", metavar="A,B", help="The words on its two buttons: of the reward 0, and of 1.")
+@click.option("--keys", metavar="A,B", help="Their keys, next to the arrows; default: n,y.")
+@click.option("--media", metavar="FOLDER", help="Show pictures and sounds of this folder, and of nowhere else here.")
 @click.option("--ssl-certfile", metavar="FILE", help="Serve by https, with this certificate.")
 @click.option("--ssl-keyfile", metavar="FILE", help="The key of the certificate.")
 @click.pass_context
 def command(  # noqa: PLR0913 - one parameter an option
     context: click.Context,
+    /,
     db: str | None,
     host: str,
     port: int,
@@ -34,6 +39,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     worker_header: str | None,
     ssl_certfile: str | None,
     ssl_keyfile: str | None,
+    **labelling: str | None,
 ) -> None:
     """Serve the campaigns of a database over HTTP, until Ctrl-C.
 
@@ -43,9 +49,11 @@ def command(  # noqa: PLR0913 - one parameter an option
     \b
     Examples:
       cutline serve --db labels.db
+      cutline serve --db labels.db --question "Is it a bird?" --labels "not a bird,bird" --media pictures
       cutline serve --db labels.db --host 0.0.0.0 --ssl-certfile cert.pem --ssl-keyfile key.pem
     """
     from cutline.campaign.database.address import label
+    from cutline.server.labelling import labelling_of
     from cutline.server.serving import Certificate, serve
     from cutline.server.settings import ServerSettings, is_loopback, parse_networks
 
@@ -56,7 +64,9 @@ def command(  # noqa: PLR0913 - one parameter an option
     if (ssl_certfile is None) != (ssl_keyfile is None):
         raise InvalidInputError("--ssl-certfile and --ssl-keyfile go together; give both, or none")
     require_output("nothing is served, since nobody would see the address")
-    settings = ServerSettings(db, is_loopback(host), root_path, worker_header, parse_networks(trusted))
+    settings = ServerSettings(
+        db, is_loopback(host), root_path, worker_header, parse_networks(trusted), labelling=labelling_of(**labelling)
+    )
     certificate = Certificate(ssl_certfile, ssl_keyfile) if ssl_certfile and ssl_keyfile else None
     say(f"serving the campaigns of {label(db)}; Ctrl-C stops it")
     serve(settings, host, port, click.echo, certificate)

@@ -1,0 +1,123 @@
+"""The dashboard: all campaigns, one campaign, one arm, and files to download."""
+
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Form, Request
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+from cutline.campaign.campaign import Campaign
+from cutline.server.access.guard import CampaignName, May, require, who_asks
+from cutline.server.access.roles import Action
+from cutline.server.api.served import Served
+from cutline.server.pages import dashboard, pictures
+from cutline.server.pages.forms import OURS
+from cutline.server.pages.items import Media, parts
+from cutline.server.pages.rendering import page, redirect
+from cutline.server.problems import ProblemError
+
+router = APIRouter()
+
+READING = [Depends(May(Action.READ))]
+"""The dependencies of what shows decisions, which nobody sees who labels."""
+
+HISTORY = 200
+"""So many pulls of an arm are shown, the latest."""
+
+
+@router.get("/")
+def home(request: Request, served: Served) -> Response:
+    """Show all campaigns, or send whoever has only one on to it."""
+    access = who_asks(request)
+    if access is None:
+        raise ProblemError(401, "log in first")
+    if access.campaign is not None:
+        path = "/campaign" if access.may(Action.READ, access.campaign) else "/label"
+        return redirect(request, path, campaign=access.campaign)
+    statuses = served.statuses()
+    return page(request, "campaigns.html", statuses=statuses, state=dashboard.state(statuses))
+
+
+@router.get("/pulse")
+def pulse(request: Request, served: Served, campaign: CampaignName | None = None) -> Response:
+    """Return a text that changes as soon as what a page shows of a campaign, or of all of them, has changed."""
+    require(who_asks(request), Action.FOLLOW, campaign)
+    statuses = served.statuses() if campaign is None else [served.use(campaign, Campaign.status)]
+    return JSONResponse({"state": dashboard.state(statuses)}, headers={"Cache-Control": "no-store"})
+
+
+@router.get("/campaign", dependencies=READING)
+def campaign(
+    request: Request,
+    campaign: CampaignName,
+    served: Served,
+    view: Annotated[dashboard.View, Depends()],
+) -> Response:
+    """Show where a campaign stands, and a page of its arms."""
+
+    def show(opened: Campaign) -> Response:
+        status = opened.status()
+        arms, found = dashboard.arms(opened, view)
+        first = (view.page - 1) * dashboard.PAGE
+        return page(
+            request,
+            "campaign.html",
+            status=status,
+            state=dashboard.state([status]),
+            settings=dashboard.settings_in_words(status),
+            join=dashboard.ways_to_join(request, status.name),
+            arms=[(arm, pictures.interval(arm, status.settings.threshold)) for arm in arms],
+            view=view,
+            first=first + 1 if arms else 0,
+            last=first + len(arms),
+            found=found,
+        )
+
+    return served.use(campaign, show)
+
+
+@router.get("/arm", dependencies=READING)
+def arm(request: Request, campaign: CampaignName, served: Served, arm: str) -> Response:
+    """Show what is said of an arm, and its history."""
+
+    def show(opened: Campaign) -> Response:
+        status, known = opened.status(), opened.arm(arm, HISTORY)
+        decision = known.decision
+        return page(
+            request,
+            "arm.html",
+            name=status.name,
+            state=dashboard.state([status]),
+            arm=decision,
+            drawn=pictures.interval(decision, status.settings.threshold),
+            pulls=known.pulls,
+            most=HISTORY,
+            parts=parts(decision.arm, decision.payload, Media(request.app.state.settings.labelling.media)),
+        )
+
+    return served.use(campaign, show)
+
+
+@router.post("/arm", dependencies=[*READING, *OURS])
+def arm_of_form(
+    request: Request, campaign: CampaignName, served: Served, long: Annotated[str, Form(alias="arm")]
+) -> Response:
+    """Show an arm whose id is too long for an address."""
+    return arm(request, campaign, served, long)
+
+
+@router.get("/download", dependencies=READING)
+def download(
+    campaign: CampaignName,
+    served: Served,
+    what: Literal["decisions", "observations"],
+    form: Literal["csv", "jsonl"] = "csv",
+) -> Response:
+    """Return what ``cutline export`` writes."""
+    pieces = served.use(campaign, lambda opened: dashboard.export(opened, what, form))
+    name = quote(f"{campaign}-{what}.{form}", safe="")
+    return StreamingResponse(
+        pieces,
+        media_type={"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}[form],
+        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{name}"},
+    )

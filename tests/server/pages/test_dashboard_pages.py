@@ -1,0 +1,246 @@
+"""The dashboard, request by request."""
+
+import html
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cutline.campaign import Campaign
+from cutline.campaign.results import in_words
+from cutline.cli import main
+from cutline.server.access.tokens import tokens_of
+from cutline.server.settings import ServerSettings
+from servers import serving
+from visitors import Visitor
+
+ODD = [
+    "a/b",
+    "..",
+    '"><script>alert(1)</script>',
+    "9007199254740993",
+    "🏁🐦",
+    "שלום עולם",
+    "\u202eright to left",
+    "two\nlines",
+    "x" * 10_000,
+    "{{ 7 * 7 }}",
+    "a&b=c#d?e%2F",
+]
+
+
+@pytest.fixture(scope="module")
+def read_only(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database that no test changes."""
+    path = str(tmp_path_factory.mktemp("read") / "x.db")
+    with Campaign.create(path, "birds", [*ODD, *(f"wren {i}" for i in range(60))], 0.5, "LSA", 500) as campaign:
+        for turn in range(3):
+            campaign.tell_many([(pull, len(pull.arm) % 2) for pull in campaign.ask(40, worker=f"worker {turn}")])
+    return path
+
+
+@pytest.fixture(scope="module")
+def address(read_only: str) -> Iterator[str]:
+    with serving(ServerSettings(read_only)) as address:
+        yield address
+
+
+@pytest.fixture
+def reader(address: str) -> Visitor:
+    """Somebody who visits the database that no test changes."""
+    return Visitor(address)
+
+
+@pytest.fixture
+def db(read_only: str, tmp_path: Path) -> str:
+    """A copy of that database."""
+    return str(shutil.copy(read_only, tmp_path / "x.db"))
+
+
+@pytest.fixture
+def visitor(db: str) -> Iterator[Visitor]:
+    with serving(ServerSettings(db)) as address:
+        yield Visitor(address)
+
+
+def arms_of(visitor: Visitor) -> list[str]:
+    """Return the ids of the arms in the table, as they are shown."""
+    found = re.findall(r'<th scope="row"><a href="[^"]*/?arm[^"]*"><bdi>(.*?)</bdi>', visitor.body.decode(), re.DOTALL)
+    return [html.unescape(text) for text in found]
+
+
+@pytest.fixture
+def cutline(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a command in this process and return what it prints."""
+
+    def run(*words: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["cutline", *words])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert stopped.value.code == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_the_page_of_all_campaigns_says_what_the_list_says(
+    visitor: Visitor, db: str, cutline: Callable[..., str]
+) -> None:
+    Campaign.create(db, 'odd/"name', ["a"], 0.5, "LSA", 7).close()
+    (birds, odd) = json.loads(cutline("campaign", "list", "--db", db, "--format", "json"))
+    text = visitor.get("/").page.text
+    assert f"{birds['spent']} of {birds['budget']}" in text
+    assert f"{birds['expected_errors']:.2f}" in text
+    assert f"{odd['spent']} of {odd['budget']}" in text
+    assert visitor.get(next(link for link in visitor.page.links() if "odd" in link)).status == 200
+    assert 'odd/"name' in visitor.page.text
+
+
+def test_the_numbers_of_a_campaign_are_those_of_the_command_line(
+    reader: Visitor, read_only: str, cutline: Callable[..., str]
+) -> None:
+    text = reader.get("/campaign", campaign="birds").body.decode()
+    for line in cutline("campaign", "status", "--db", read_only).splitlines():
+        if line.startswith(("spent", "in flight", "left", "expected errors")):
+            assert f"<dd>{line.split()[-1]}</dd>" in text, line
+    by_hand = [
+        line.split() for line in cutline("campaign", "decisions", "--db", read_only, "--nearest", "25").splitlines()[1:]
+    ]
+    shown = re.findall(r'<td data-name="(\w+)">(.*?)</td>', text)
+    assert [value for name, value in shown if name in ("mean", "pulls", "wrong")] == [
+        value for row in by_hand for value in (row[-5], row[-6], row[-3])
+    ]
+
+
+@pytest.mark.parametrize("arm", ODD, ids=range(len(ODD)))
+def test_an_arm_with_an_odd_id_has_a_page_with_its_history(reader: Visitor, read_only: str, arm: str) -> None:
+    with Campaign.open(read_only, "birds") as campaign:
+        past = campaign.arm(arm)
+    reader.get("/campaign", campaign="birds", search=arm[:200])
+    assert reader.status == 200
+    assert "<script>alert" not in reader.body.decode()
+    if len(arm) < 2000:
+        ours = [link for link in reader.page.links() if "/arm?" in link]
+        reader.get(ours[0])
+    else:
+        reader.send("/arm", arm=arm)
+    assert reader.status == 200
+    assert reader.body.decode().count('<td data-name="reward">') == len(past.pulls)
+    assert f"<dd>{past.decision.pulls}</dd>" in reader.body.decode()
+    assert "<script>alert" not in reader.body.decode()
+    assert "49" not in reader.page.text or arm != "{{ 7 * 7 }}"
+
+
+def test_the_table_is_sorted_filtered_searched_and_paged_by_links(reader: Visitor, read_only: str) -> None:
+    with Campaign.open(read_only, "birds") as campaign:
+        every = campaign.decisions()
+    reader.get("/campaign", campaign="birds", search="wren", sort="arm", order="up")
+    wrens = sorted(item.arm for item in every if "wren" in item.arm)
+    assert arms_of(reader) == wrens[:25]
+    assert "1 to 25 of 60" in reader.page.text
+    following = [link for link in reader.page.links() if "page=2" in link]
+    assert arms_of(reader.get(following[0])) == wrens[25:50]
+    reader.get("/campaign", campaign="birds", search="wren", sort="arm", order="up", page="3")
+    assert arms_of(reader) == wrens[50:]
+    for only in ("above", "below", "undecided"):
+        reader.get("/campaign", campaign="birds", only=only, search="Wren")
+        number = sum(in_words(item) == only for item in every if "wren" in item.arm)
+        assert f"{'1' if number else '0'} to {min(number, 25)} of {number}" in reader.page.text
+    means = {item.arm: item.mean for item in every}
+    reader.get("/campaign", campaign="birds", sort="mean", order="down", search="wren")
+    shown = [means[arm] for arm in arms_of(reader)]
+    assert shown == sorted(shown, key=lambda mean: -1 if mean is None else mean, reverse=True)
+    assert "No arm is like that." in reader.get("/campaign", campaign="birds", search="nothing like it").page.text
+
+
+@pytest.mark.parametrize(
+    "query", [{"sort": "payload"}, {"order": "sideways"}, {"only": "good"}, {"page": "0"}, {"page": "x"}]
+)
+def test_a_view_that_there_is_not_is_refused(reader: Visitor, query: dict[str, str]) -> None:
+    assert reader.get("/campaign", campaign="birds", **query).status == 422
+    assert next(iter(query)) in reader.page.text
+
+
+@pytest.mark.parametrize("what", ["decisions", "observations"])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_a_download_is_what_export_writes(
+    reader: Visitor, read_only: str, cutline: Callable[..., str], what: str, form: str
+) -> None:
+    reader.get("/campaign", campaign="birds")
+    (link,) = [link for link in reader.page.links() if f"what={what}" in link and f"form={form}" in link]
+    reader.get(link)
+    assert reader.body.decode() == cutline("export", what, "--db", read_only, "--format", form)
+    assert reader.headers["content-disposition"] == f"attachment; filename*=UTF-8''birds-{what}.{form}"
+
+
+def test_the_pulse_changes_with_what_is_shown(visitor: Visitor, db: str) -> None:
+    def pulses() -> list[str]:
+        both = (visitor.get("/pulse").body, visitor.get("/pulse", campaign="birds").body)
+        return [json.loads(body)["state"] for body in both]
+
+    first = pulses()
+    assert pulses() == first
+    with Campaign.open(db, "birds") as campaign:
+        (pull,) = campaign.ask()
+        leased = pulses()
+        campaign.tell(pull, 1)
+    for states in zip(first, leased, pulses(), strict=True):
+        assert len(set(states)) == 3
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/campaign?campaign=birds", "/arm?campaign=birds&arm=wren+1", "/label?campaign=birds"]
+)
+def test_no_page_holds_script_style_or_anything_from_elsewhere(reader: Visitor, path: str) -> None:
+    reader.get(path)
+    assert reader.status == 200
+    policy = reader.headers["content-security-policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    for tag, given in reader.page.tags:
+        assert "style" not in given
+        assert not [name for name in given if name.startswith("on")]
+        assert tag != "style"
+        if tag in ("script", "link", "img"):
+            assert (given.get("src") or given.get("href") or "").startswith("/static/")
+
+
+def test_whoever_is_not_logged_in_is_sent_to_log_in_and_then_where_he_wanted(visitor: Visitor, db: str) -> None:
+    with tokens_of(db) as tokens:
+        token = tokens.create("vera", "viewer")
+    visitor.get("/campaign", campaign="birds")
+    assert "Log in" in visitor.page.text
+    visitor.send("/login", token="cutline_1_wrong")
+    assert (visitor.status, "not known" in visitor.page.text) == (401, True)
+    visitor.send("/login", token=f" {token} ")
+    assert "/campaign?campaign=birds" in visitor.url
+    assert "vera" in visitor.page.text
+    assert visitor.get("/label", campaign="birds").status == 403
+    visitor.send("/logout") if visitor.page.forms else visitor.get("/").send("/logout")
+    assert "Log in" in visitor.get("/campaign", campaign="birds").page.text
+
+
+@pytest.mark.parametrize("then", ["//evil.example/", "https://evil.example/", "/\\evil.example", "", "javascript:1"])
+def test_a_login_leads_nowhere_else(visitor: Visitor, db: str, then: str) -> None:
+    with tokens_of(db) as tokens:
+        token = tokens.create("vera", "viewer")
+    visitor.get("/login", then=then).send("/login", token=token)
+    assert visitor.status == 200
+    assert visitor.url.startswith("http://127.0.0.1")
+
+
+def test_a_labeller_sees_no_decision(visitor: Visitor, db: str) -> None:
+    with tokens_of(db) as tokens:
+        token = tokens.create("lena", "labeller", "birds")
+    visitor.get("/login").send("/login", token=token)
+    assert "/label?campaign=birds" in visitor.url
+    for path in ("/campaign?campaign=birds", "/arm?campaign=birds&arm=a/b", "/download?campaign=birds&what=decisions"):
+        assert visitor.get(path).status == 403
+        assert "wren" not in visitor.page.text
+    visitor.get("/").send("/label", reward="1")
+    with Campaign.open(db, "birds") as campaign:
+        assert campaign.answered("lena") == 1
