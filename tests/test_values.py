@@ -28,6 +28,7 @@ from cutline.campaign.results import (
     Decision,
     Observation,
     PastPull,
+    ProgressPoint,
     Pull,
     PullRecord,
     Pulls,
@@ -35,6 +36,7 @@ from cutline.campaign.results import (
     Reason,
     Result,
     Status,
+    Worker,
 )
 from cutline.campaign.running.events import RunEvent
 from cutline.campaign.running.in_flight import RunReport
@@ -88,6 +90,7 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     Plan: lambda: Plan("LSA", 2, 0.5, 0.1, 4, 3, 5, 0.95, 0.1, 0.01, 9, 6, None, 2, "a remark", 7, (POINT,)),
     Point: lambda: POINT,
     Problem: lambda: Problem([0.2, 0.7], 0.5),
+    ProgressPoint: lambda: ProgressPoint(1.5, 3, 1, 2, 0.25),
     Pull: lambda: PULL,
     Pulls: lambda: Pulls([PULL, PULL], Reason.ALL_IN_FLIGHT),
     Reason: lambda: Reason.BUDGET_SPENT,
@@ -101,6 +104,7 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     Settings: lambda: SETTINGS,
     Status: lambda: Status("main", SETTINGS, 2, 3, 1, 6, 0, 0.5, None),
     TaskTotals: lambda: TaskTotals("pear", 2, 3, 5),
+    Worker: lambda: Worker("ann", 3, 2, 1, 1.5),
     **{policy: policy for policy in available()},
     **{
         error: lambda error=error: error("what", "and why")  # type: ignore[misc]  # mypy has no default of a lambda

@@ -12,9 +12,9 @@ import pytest
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, one
 from cutline.campaign import Campaign, campaigns, delete
-from cutline.campaign.database import arms_and_pulls, counters, engines, imports, prepared
+from cutline.campaign.database import arms_and_pulls, counters, engines, imports, prepared, progress, requests
 from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.operations import asking, creation, deciding, known, observing, telling
+from cutline.campaign.operations import asking, creation, deciding, known, observing, remembering, telling
 from cutline.errors import InvalidInputError, NotFoundError, StoreError
 from ledger import audit, dump, rows as query_rows
 
@@ -206,6 +206,12 @@ PLANS = [
     ("_ALL", Prepared(deciding._ALL), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     ("_NEXT_ARMS", imports._NEXT_ARMS, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     ("_OVERTAKEN", Prepared(imports._OVERTAKEN), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+    ("_PULLS", Prepared(remembering._PULLS), "INDEX cutline_pulls_arm (arm=?)"),
+    ("_CORRECTIONS", Prepared(remembering._CORRECTIONS), "COVERING INDEX cutline_pulls_arm (arm=? AND rowid>?)"),
+    ("_FIND", requests._FIND, "INDEX sqlite_autoindex_cutline_requests_1 (digest=?)"),
+    ("_PULLS of a request", requests._PULLS, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+    ("_FORGET", requests._FORGET, "INDEX cutline_requests_expires (campaign_id=? AND expires<?)"),
+    ("_POINTS", progress._POINTS, "INDEX sqlite_autoindex_cutline_progress_1 (campaign_id=?)"),
     ("_RESULTS", Prepared(deciding._RESULTS), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     *(
         (f"{name} {size}", many._statement(size), how)

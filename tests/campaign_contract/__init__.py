@@ -16,20 +16,26 @@ from campaign_contract.leasing import Leasing
 from campaign_contract.observing import Observing
 from campaign_contract.opening import Opening
 from campaign_contract.processes import Processes
+from campaign_contract.progressing import Progressing
 from campaign_contract.pulling import Pulling
 from campaign_contract.remembering import Remembering
+from campaign_contract.requesting import Requesting
 from campaign_contract.stopping import Stopping
 from campaign_contract.telling import Telling
 from campaign_contract.under_fire import SharedUnderFire, UnderFire
 from campaign_contract.versions import Versions
 from campaign_contract.whole import Whole
+from campaign_contract.working import Working
 
 
 class CampaignContract(
     Asking,
+    Requesting,
     Telling,
     Correcting,
     Remembering,
+    Progressing,
+    Working,
     Leasing,
     Stopping,
     Observing,

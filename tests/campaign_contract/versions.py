@@ -9,9 +9,7 @@ from sqlalchemy import Connection, text
 
 from campaign_contract.campaigns import SharedCampaignTests, arms, one
 from cutline.campaign import Campaign, campaigns
-from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.schema import HEAD
-from cutline.campaign.operations import learning
 from cutline.errors import StoreError
 from ledger import audit, dump, rows
 
@@ -43,10 +41,12 @@ class Versions(SharedCampaignTests):
             before = dump(made)
             self.make_old(made)
         with Campaign.open(url, "old") as upgraded:
-            learning.keep_up(upgraded._store, upgraded._identity, Clock(), wholly=True)
             assert dump(upgraded) == before
             assert (upgraded.settings.prior, upgraded.settings.decide) == ((1, 1), "mean")
             assert upgraded.status().in_flight == 1
+            assert [(worker.name, worker.agreeing) for worker in upgraded.workers()] == [("ann", 1), ("bob", 1)]
+            assert [item.time for item in upgraded.arm("arm 0").pulls] == [None]
+            assert [point.spent for point in upgraded.progress()] == [1]
             assert upgraded.tell(second, 0)
             assert len(upgraded.ask(3)) == 3
             audit(upgraded)

@@ -87,6 +87,8 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("campaign", "list"): (),
     ("campaign", "status"): (),
     ("campaign", "show"): ("a",),
+    ("campaign", "progress"): (),
+    ("campaign", "workers"): (),
     ("campaign", "ask"): ("--format", "json"),
     ("campaign", "tell"): ("a-1-1", "1"),
     ("campaign", "decisions"): (),

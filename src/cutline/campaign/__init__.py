@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         Decision,
         Observation,
         PastPull,
+        ProgressPoint,
         Pull,
         PullRecord,
         Pulls,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         Reason,
         Result,
         Status,
+        Worker,
     )
     from cutline.campaign.running.asynchronous import arun
     from cutline.campaign.running.batch_command import BatchCommand
@@ -43,6 +45,7 @@ _HOMES = {
     "Decisions": "decisions",
     "Observation": "results",
     "PastPull": "results",
+    "ProgressPoint": "results",
     "Pull": "results",
     "PullRecord": "results",
     "PullState": "results",
@@ -55,6 +58,7 @@ _HOMES = {
     "Runnable": "running.sources",
     "Settings": "settings",
     "Status": "results",
+    "Worker": "results",
     "arun": "running.asynchronous",
     "campaigns": "campaign",
     "delete": "campaign",
@@ -74,6 +78,7 @@ __all__ = [
     "Decisions",
     "Observation",
     "PastPull",
+    "ProgressPoint",
     "Pull",
     "PullRecord",
     "PullState",
@@ -86,6 +91,7 @@ __all__ = [
     "Runnable",
     "Settings",
     "Status",
+    "Worker",
     "arun",
     "campaigns",
     "delete",

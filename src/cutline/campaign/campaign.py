@@ -9,7 +9,8 @@ from cutline.campaign.database.address import Url
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import read_identities, read_identity
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations import asking, correcting, creation, leases, observing, telling
+from cutline.campaign.operations import asking, correcting, creation, learning, leases, observing, telling
+from cutline.campaign.operations.asking import Wanted
 from cutline.campaign.operations.creation import Arms
 from cutline.campaign.operations.finishing import end_dead
 from cutline.campaign.results import Observation, Pull, Pulls, Status
@@ -87,6 +88,7 @@ class Campaign(Changer):
         try:
             campaign = read_identity(store, name)
             end_dead(store, campaign)
+            learning.decide_after_upgrade(store, campaign, Clock(clock))
             campaign.settings.require(dict(expected))
             if arms is not None:
                 creation.require_arms(store, campaign, arms)
@@ -105,6 +107,7 @@ class Campaign(Changer):
         lease: float = 600.0,
         without: Collection[str] = (),
         distinct: bool = False,
+        request: str | None = None,
     ) -> Pulls:
         """Lease up to ``n`` pulls for ``lease`` seconds and return them, chosen as by n asks for one.
 
@@ -113,10 +116,17 @@ class Campaign(Changer):
         it has no rewards). A ``worker`` never gets an arm that it has, has answered or has abandoned, unless the
         campaign repeats workers; without a worker there is no such limit. The arms ``without`` are passed over, as if
         the worker had them. ``distinct``: no arm twice among the n, for a batch in which each is measured once. A lease
-        that has ended gives its place in the budget back. Raises InvalidInputError unless n >= 1 and lease > 0, and for
-        an id alone in ``without``.
+        that has ended gives its place in the budget back.
+
+        A ``request`` is an id that the caller makes up for this ask, so that it can be repeated if its answer is lost:
+        the same id again leases nothing, it gives the same pulls, also those that have been told, abandoned, or whose
+        lease has ended meanwhile. An ask that got nothing is not kept, others for a day after their leases end.
+
+        Raises InvalidInputError unless n >= 1 and lease > 0, and for an id alone in ``without``; ConflictError for a
+        request id that another number of pulls, or another worker, was asked for with.
         """
-        return asking.ask(self._store, self._identity, self._clock, n, worker, lease, without, distinct)
+        wanted = Wanted(n, worker, lease, without, distinct, request)
+        return asking.ask(self._store, self._identity, self._clock, wanted)
 
     def tell(self, pull: Pull | str, reward: float, note: str | None = None) -> bool:
         """Record the reward of a pull (or its id): a number in [0, 1] or a boolean. Return whether it is new.

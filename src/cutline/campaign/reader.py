@@ -6,10 +6,11 @@ from typing import Self
 from cutline.campaign.database import counters, history
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.progress import progress_of
 from cutline.campaign.database.store import Store
 from cutline.campaign.decisions import Decisions
 from cutline.campaign.operations import pull_records
-from cutline.campaign.results import ArmHistory, Change, Pull, PullRecord, Result, Status
+from cutline.campaign.results import ArmHistory, Change, ProgressPoint, Pull, PullRecord, Result, Status, Worker
 from cutline.campaign.settings import Settings
 
 
@@ -66,6 +67,23 @@ class Reader:
         from cutline.campaign.operations import remembering  # loads NumPy
 
         return remembering.history(self._store, self._identity, self._clock, arm, last, confidence)
+
+    def progress(self) -> list[ProgressPoint]:
+        """Return the curve of expected errors: where the campaign stood at counts of results, and where it stands now.
+
+        There are points from the beginning on, at the first 64 results and then about 32 to each doubling of their
+        number; a campaign that an older Cutline made has those since. The last is the present.
+        """
+        return progress_of(self._store, self._identity, self._clock)
+
+    def workers(self) -> list[Worker]:
+        """Return who works on the campaign, whoever gave most answers first; those without a name are none of them.
+
+        It reads all pulls, which takes a second or so for a million.
+        """
+        from cutline.campaign.operations import attendance  # loads NumPy
+
+        return attendance.workers(self._store, self._identity, self._clock)
 
     def status(self) -> Status:
         """Return where the campaign stands; it takes the same time for a million arms, and writes nothing."""

@@ -203,6 +203,42 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Worker:
+    """Somebody who works on a campaign.
+
+    ``answers`` of the worker count, and ``agreeing`` of these are on the same side of the threshold as the decision of
+    their arm. ``in_flight`` pulls are leased. ``last_seen`` is when the worker last asked, told, gave back or
+    corrected, in seconds since 1970; None if only an older Cutline knew.
+    """
+
+    name: str
+    answers: int
+    agreeing: int
+    in_flight: int
+    last_seen: float | None
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of the answers that agree, None without answers."""
+        return self.agreeing / self.answers if self.answers else None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressPoint:
+    """Where a campaign stood at a ``time``, in seconds since 1970.
+
+    ``spent`` pulls had been told, ``observed`` results had come from elsewhere, ``decided`` arms had a result, and so
+    many ``expected_errors`` there were.
+    """
+
+    time: float
+    spent: int
+    observed: int
+    decided: int
+    expected_errors: float
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """Where a campaign stands.
 

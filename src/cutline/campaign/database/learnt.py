@@ -7,12 +7,13 @@ new generation, or is found and brought up to date by those who go through all a
 
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, exists, select
 
 from cutline.campaign.arithmetic import Arithmetic, Learnt
 from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.prepared import Answer, Prepared
-from cutline.campaign.database.schema import campaigns, learnt
+from cutline.campaign.database.schema import NOT_KNOWN, arms, campaigns, learnt
+from cutline.errors import StoreError
 
 STATE = (
     campaigns.c.generation,
@@ -33,6 +34,14 @@ _STATE = Prepared(select(*STATE).where(campaigns.c.id == bindparam("campaign")))
 _KNOWLEDGE = Prepared(
     select(learnt.c.knowledge).where(
         learnt.c.campaign_id == bindparam("campaign"), learnt.c.generation == bindparam("generation")
+    )
+)
+
+_NOT_DECIDED = Prepared(
+    select(campaigns.c.id).where(
+        campaigns.c.id == bindparam("campaign"),
+        campaigns.c.up_to_date < campaigns.c.arms,
+        exists().where(arms.c.number.between(bindparam("first"), bindparam("last")), arms.c.decision == NOT_KNOWN),
     )
 )
 
@@ -117,3 +126,17 @@ def read_learnt(connection: Connection, campaign: Identity, generation: int) -> 
     if not rows:
         raise campaign.gone()
     return Learnt.from_text(rows[0][0])
+
+
+def are_decided(connection: Connection, campaign: Identity) -> bool:
+    """Tell whether what is decided of each arm stands in its row, as it does not after an upgrade of the database."""
+    first, last = campaign.numbers
+    return not _NOT_DECIDED.rows(connection, campaign=campaign.id, first=first, last=last)
+
+
+def require_decisions(connection: Connection, campaign: Identity) -> None:
+    """Raise StoreError unless what is decided of each arm stands in its row."""
+    if not are_decided(connection, campaign):
+        raise StoreError(
+            f"campaign {campaign.name!r} is of an older Cutline; let a user who may write its database open it once"
+        )

@@ -7,13 +7,19 @@ at once each may write the point that all of them reach, or none; what a point s
 
 from sqlalchemy import Connection, bindparam, func, insert, select
 
+from cutline.campaign.arithmetic import DOUBT
+from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.learnt import State
 from cutline.campaign.database.prepared import Prepared, Row
 from cutline.campaign.database.schema import campaigns, progress
+from cutline.campaign.database.store import Store
+from cutline.campaign.results import ProgressPoint
 
 _BITS = 5
 """There are 2^5 points to each doubling, and one at each count below twice that."""
+
+_COUNTS = ("spent", "observed", "decided", "doubt")
 
 _NEXT = (
     select(func.coalesce(func.max(progress.c.number), 0) + 1)
@@ -28,15 +34,16 @@ _ADD = Prepared(
             campaigns.c.id,
             _NEXT,
             bindparam("now", type_=progress.c.time.type),
-            campaigns.c.spent,
-            campaigns.c.observed,
-            campaigns.c.decided,
-            campaigns.c.doubt,
+            *(campaigns.c[name] for name in _COUNTS),
         ).where(campaigns.c.id == bindparam("campaign")),
     )
 )
-_COLUMNS = (progress.c.time, progress.c.spent, progress.c.observed, progress.c.decided, progress.c.doubt)
-_POINTS = Prepared(select(*_COLUMNS).where(progress.c.campaign_id == bindparam("campaign")).order_by(progress.c.number))
+_POINTS = Prepared(
+    select(progress.c.time, *(progress.c[name] for name in _COUNTS))
+    .where(progress.c.campaign_id == bindparam("campaign"))
+    .order_by(progress.c.number)
+)
+_PRESENT = Prepared(select(*(campaigns.c[name] for name in _COUNTS)).where(campaigns.c.id == bindparam("campaign")))
 
 
 def keep(connection: Connection, campaign: Identity, before: State, after: State, now: float) -> None:
@@ -50,9 +57,19 @@ def add_point(connection: Connection, campaign: Identity, now: float) -> None:
     _ADD.send(connection, now=now, campaign=campaign.id).ignore()
 
 
-def points(connection: Connection, campaign: Identity) -> list[Row]:
-    """Return time, pulls spent, results observed, arms decided and doubt of each point, in their order."""
-    return _POINTS.rows(connection, campaign=campaign.id)
+def progress_of(store: Store, campaign: Identity, clock: Clock) -> list[ProgressPoint]:
+    """Return the points and where the campaign stands now; see Campaign.progress."""
+
+    def read(connection: Connection) -> list[Row]:
+        present = _PRESENT.rows(connection, campaign=campaign.id)
+        if not present:
+            raise campaign.gone()
+        return [*_POINTS.rows(connection, campaign=campaign.id), (clock.now(connection), *present[0])]
+
+    return [
+        ProgressPoint(time, spent, observed, decided, doubt / DOUBT)
+        for time, spent, observed, decided, doubt in store.read(read)
+    ]
 
 
 def _grid(results: int) -> int:

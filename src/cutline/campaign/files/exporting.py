@@ -7,7 +7,7 @@ from typing import IO, Any
 
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.decisions import decision_rows
-from cutline.campaign.results import ArmHistory, Change, Status
+from cutline.campaign.results import ArmHistory, Change, Status, Worker
 
 RESULT_COLUMNS = ("task", "worker", "label", "key", "note")
 
@@ -64,6 +64,18 @@ def change_rows(changes: Iterable[Change]) -> Iterator[dict[str, Any]]:
 def value_in_words(value: Any) -> str:
     """Return a value of a change for people: - for none."""
     return "-" if value is None else ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def worker_row(worker: Worker) -> dict[str, Any]:
+    """Return a worker as one dict."""
+    return {
+        "worker": worker.name,
+        "answers": worker.answers,
+        "agreeing": worker.agreeing,
+        "agreement": worker.agreement,
+        "in_flight": worker.in_flight,
+        "last_seen": worker.last_seen,
+    }
 
 
 def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], file: IO[str], safe: bool = False) -> None:

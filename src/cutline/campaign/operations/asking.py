@@ -3,13 +3,13 @@
 import heapq
 import json
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from cutline.campaign.arithmetic import CLOSED
 from cutline.campaign.checks import check_text
-from cutline.campaign.database import counters
+from cutline.campaign.database import counters, requests
 from cutline.campaign.database.arms_and_pulls import Level, try_arms
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, terms_of
@@ -85,29 +85,34 @@ _TRY_QUEUE = Prepared(_FOR_ANYBODY.with_for_update(key_share=True, skip_locked=T
 _TRY_WORKER_QUEUE = Prepared(_FOR_WORKER.with_for_update(key_share=True, skip_locked=True, of=arms))
 
 
-def ask(
-    store: Store,
-    campaign: Identity,
-    clock: Clock,
-    n: int,
-    worker: str | None,
-    lease: float,
-    without: Collection[str] = (),
-    distinct: bool = False,
-) -> Pulls:
+class Wanted(NamedTuple):
+    """What is asked for; see Campaign.ask."""
+
+    n: int
+    worker: str | None
+    lease: float
+    without: Collection[str]
+    distinct: bool
+    request: str | None
+
+    def checked(self) -> "Wanted":
+        """Return it converted; raise InvalidInputError for what cannot be asked for."""
+        n, lease = check_whole("n", self.n, 1), check_positive("lease", self.lease)
+        for what, text in (("worker", self.worker), ("request", self.request)):
+            if text is not None:
+                check_text(what, text)
+        if isinstance(self.without, str):
+            raise InvalidInputError(f"without is {self.without!r}; it must be a list of ids")
+        return self._replace(n=n, lease=lease, without=frozenset(self.without))
+
+
+def ask(store: Store, campaign: Identity, clock: Clock, given: Wanted) -> Pulls:
     """Lease up to n pulls; see Campaign.ask."""
-    n = check_whole("n", n, 1)
-    seconds = check_positive("lease", lease)
-    if worker is not None:
-        check_text("worker", worker)
-    if isinstance(without, str):
-        raise InvalidInputError(f"without is {without!r}; it must be a list of ids")
+    wanted = given.checked()
     while True:
         try:
             pulls, state = store.write(
-                lambda connection: _ask(connection, campaign, clock, n, worker, seconds, frozenset(without), distinct),
-                pipelined=True,
-                safe=False,
+                lambda connection: _ask(connection, campaign, clock, wanted), pipelined=True, safe=False
             )
         except DeadImportError:
             end_dead(store, campaign)
@@ -116,16 +121,8 @@ def ask(
             return pulls
 
 
-def _ask(
-    connection: Connection,
-    campaign: Identity,
-    clock: Clock,
-    n: int,
-    worker: str | None,
-    lease: float,
-    without: frozenset[str],
-    distinct: bool,
-) -> tuple[Pulls, State]:
+def _ask(connection: Connection, campaign: Identity, clock: Clock, asked: Wanted) -> tuple[Pulls, State]:
+    n, worker, lease, without, distinct, request = asked
     terms = campaign.terms
     once_a_worker = worker is not None and not terms.settings.repeat_workers
     queue = _Queue(campaign, min(n, terms.settings.budget) + len(without), worker if once_a_worker else None)
@@ -141,6 +138,10 @@ def _ask(
     if importing is not None and is_dead(connection, importing):
         raise DeadImportError
     state = State._make(values)
+    if request is not None:
+        known = requests.find(connection, campaign, request, n, worker)
+        if known is not None:
+            return known, state
     back = _sweep(connection, campaign, state, now) if earliest is not None and earliest <= now else 0
     if back or state.version != terms.version:
         terms = terms_of(connection, campaign, state.version)
@@ -167,10 +168,12 @@ def _ask(
         leased.append(Pull(campaign.pull_id((number, arm)), name, data, worker, until))
         made.append((number, campaign.id, arm, LEASED, until, worker, who, now))
     lease_pulls(connection, campaign, made, levels, back)
-    if len(chosen) == n:
-        return Pulls(leased, None), state
-    full = len(chosen) == wanted  # it is the budget that has no more
-    reason = Reason.ALL_IN_FLIGHT if full else _why_short(connection, campaign, state, in_flight + len(chosen))
+    reason = None
+    if len(chosen) < n:
+        full = len(chosen) == wanted  # it is the budget that has no more
+        reason = Reason.ALL_IN_FLIGHT if full else _why_short(connection, campaign, state, in_flight + len(chosen))
+    if request is not None and leased:
+        requests.keep(connection, campaign, request, n, Pulls(leased, reason), now)
     return Pulls(leased, reason), state
 
 

@@ -13,7 +13,7 @@ from cutline.campaign.database import counters
 from cutline.campaign.database.arms_and_pulls import lock_range, write_arms
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, terms_of
-from cutline.campaign.database.learnt import State, read_learnt, read_state
+from cutline.campaign.database.learnt import State, are_decided, read_learnt, read_state
 from cutline.campaign.database.schema import arms, campaigns, learnt
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.pace import Pace
@@ -45,6 +45,12 @@ def next_time(settings: Settings, arms: int, known: Learnt, results: int) -> int
     if isinstance(policy, LearningPolicy):
         times.append(max(policy.next_refit(arms, known.policy_from), results + 1))
     return min(times, default=None)
+
+
+def decide_after_upgrade(store: Store, campaign: Identity, clock: Clock) -> None:
+    """Write what is decided of each arm, if an upgrade of the database has left that open and this user may write."""
+    if not store.read_only and not store.read(lambda connection: are_decided(connection, campaign)):
+        keep_up(store, campaign, clock, wholly=True)
 
 
 def keep_up(

@@ -51,7 +51,7 @@ _CORRECTIONS = (
     select(corrections.c.pull, corrections.c.time, corrections.c.worker, corrections.c.reward, corrections.c.note)
     .join(pulls, pulls.c.number == corrections.c.pull)
     .where(pulls.c.arm == bindparam("arm"), pulls.c.number >= bindparam("first"))
-    .order_by(corrections.c.pull, corrections.c.nth)
+    .order_by(pulls.c.number, corrections.c.nth)
 )
 
 _STATES = {
