@@ -118,6 +118,17 @@ def test_other_columns_and_words_are_understood_in_labels_and_gold(
     assert done.out == cutline("replay", labels, "--gold", tmp_path / "plain.csv", "--runs", "3").out
 
 
+def test_workers_are_weighed_by_their_labels_and_by_answers_that_are_known(cutline: Run, labels: Path) -> None:
+    known = labels.with_name("known.csv")
+    known.write_text("task,label\nt0,0\nt1,1\n")
+    given = ("--runs", "3", "--budgets", "12,42", "--policy", "LSA", "--format", "csv", "--workers", "weighed")
+    rows = list(csv.DictReader(io.StringIO(cutline("replay", labels, *given, "--known", known).out)))
+    assert [row["policy"] for row in rows] == ["LSA(1.35)"] * 2 + ["LSA(1.35), weighed"] * 2 + ["Weighed"] * 2
+    assert [row["mean_errors"] for row in rows[:2]] == [
+        row["mean_errors"] for row in csv.DictReader(io.StringIO(cutline("replay", labels, *given[:-2]).out))
+    ]
+
+
 def test_totals_are_replayed_as_well(cutline: Run, tmp_path: Path) -> None:
     (tmp_path / "counts.csv").write_text("task,yes,n\na,8,10\nb,1,10\n")
     done = cutline("replay", tmp_path / "counts.csv", "--budgets", "2,20", "--runs", "3", "--format", "csv")
@@ -162,6 +173,8 @@ def test_a_bad_file_is_refused_in_one_line_that_names_the_line(
         (["bluebirds", "--threshold", "1"], "threshold 1.0 is outside (0, 1)"),
         (["bluebirds", "--within", "1"], "within is 1.0; it must be a share of the tasks"),
         (["bluebirds", "--decide", "vote"], "decide is 'vote'; it must be one of mean, prior"),
+        (["bluebirds", "--workers", "some"], "workers is 'some'; it must be one of alike, weighed"),
+        (["bluebirds", "--workers", "weighed", "--known", "none.csv"], "cannot read none.csv"),
         (["bluebirds", "--runs", "0"], "runs is 0; it must be a whole number from 1"),
         (["bluebirds", "--budgets", "50,100"], "budget 50 is below the number of arms, 108"),
         (["bluebirds", "--budgets", "5000"], "budget 5000 is above the number of recorded labels, 4212"),

@@ -48,6 +48,18 @@ if TYPE_CHECKING:
     help="How near to the accuracy of all labels is near enough, for the last line.",
 )
 @decide_option
+@click.option(
+    "--workers",
+    default="alike",
+    show_default=True,
+    metavar="alike|weighed",
+    help="Count all labels alike, or also weighed by who gave them; see docs/workers.md.",
+)
+@click.option(
+    "--known",
+    metavar="FILE",
+    help="Answers that are known beforehand, to weigh workers by: columns task and label. They do not count as gold.",
+)
 @seed_option
 @jobs_option
 @rows_format_option
@@ -61,6 +73,8 @@ def command(  # noqa: PLR0913 - one parameter an option
     runs: int,
     within: float,
     decide: str,
+    workers: str,
+    known: str | None,
     seed: int,
     jobs: int | None,
     form: str,
@@ -79,12 +93,13 @@ def command(  # noqa: PLR0913 - one parameter an option
     Examples:
       cutline replay bluebirds
       cutline replay labels.csv --gold gold.csv --policy LSA --policy Uniform --runs 100 --plot errors.svg
+      cutline replay bluebirds --workers weighed --runs 20
       cutline replay answers.tsv --task-col item --positive yes --within 0.02 --format csv
     """
     from cutline.policies import parse
     from cutline.recorded.replay import replay
     from cutline.recorded.result import check_within
-    from cutline.recorded.sources import open_source
+    from cutline.recorded.sources import open_source, read_answers
     from cutline.threshold import check_threshold
 
     require_output()
@@ -96,6 +111,7 @@ def command(  # noqa: PLR0913 - one parameter an option
 
         require_drawable(plot)
     recorded, answers = open_source(labels, gold, remark=say, **reading)
+    told = None if known is None else read_answers(known, **reading)
     found = replay(
         recorded,
         chosen,
@@ -105,6 +121,8 @@ def command(  # noqa: PLR0913 - one parameter an option
         runs=runs,
         seed=seed,
         decide=decide,
+        workers=workers,
+        known=told,
         executor=jobs,
     )
     for remark in found.remarks:

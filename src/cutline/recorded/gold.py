@@ -10,10 +10,13 @@ from cutline.recorded.labels import is_number
 from cutline.text import quoted
 
 
-def answers_of_tasks(tasks: Sequence[str], gold: Mapping[str, bool] | None, source: str) -> NDArray[np.int8]:
+def answers_of_tasks(
+    tasks: Sequence[str], gold: Mapping[str, bool] | None, source: str, what: str = "gold"
+) -> NDArray[np.int8]:
     """Return the gold answer of each task, shape (K,): 1, 0, or -1 where there is none.
 
     Raises InvalidInputError for an answer that is neither, and for gold without any of the tasks, read from ``source``.
+    ``what`` the answers are called in messages.
     """
     answers = np.full(len(tasks), -1, np.int8)
     if gold is None:
@@ -21,11 +24,11 @@ def answers_of_tasks(tasks: Sequence[str], gold: Mapping[str, bool] | None, sour
     for arm, task in enumerate(tasks):
         if task in gold:
             if gold[task] not in (0, 1):
-                raise InvalidInputError(f"gold of task {task!r} is {gold[task]!r}; it must be 0 or 1")
+                raise InvalidInputError(f"{what} of task {task!r} is {gold[task]!r}; it must be 0 or 1")
             answers[arm] = gold[task]
     if not (answers >= 0).any():
         ids = f": {quoted(next(iter(gold)))} there, {quoted(tasks[0])} here" if gold else ""
-        raise InvalidInputError(f"gold has no task in common with {source}{ids}; are the ids the same?")
+        raise InvalidInputError(f"{what} has no task in common with {source}{ids}; are the ids the same?")
     return answers
 
 

@@ -5,7 +5,7 @@ task whose labels are all drawn cannot be pulled again. Decisions are held again
 is what all labels of a task say, and against gold answers where there are some.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
@@ -22,6 +22,7 @@ from cutline.recorded.drawing import Draw, Drawn, Piles, drawing_kernel
 from cutline.recorded.gold import answers_of_tasks, unknown_ids
 from cutline.recorded.observations import Counts, Observations
 from cutline.recorded.result import Replay
+from cutline.recorded.weighing import Dealt, check_workers, draw_by_weight, weighing_kernel
 from cutline.simulation.checks import check_budgets, check_policies
 from cutline.simulation.curves import RegretCurves
 from cutline.simulation.deciding import called_above, check_decide
@@ -35,9 +36,10 @@ _PULLS_PER_CHUNK = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The labels to draw from: task (N,), labels (N,), and for each of the K tasks its size and total."""
+    """The labels to draw from: task, worker and labels, (N,) each, and for each of the K tasks its size and total."""
 
     task: NDArray[np.int64]
+    worker: NDArray[np.int64]
     labels: NDArray[np.float64]
     sizes: NDArray[np.int64]
     totals: NDArray[np.float64]
@@ -45,7 +47,10 @@ class Pool:
 
 @dataclass(frozen=True, eq=False)
 class ReplayChunk:
-    """Some runs of all policies: what a worker needs. ``gold`` (K,) is 1, 0, or -1 where there is none."""
+    """Some runs of all policies: what a worker needs.
+
+    ``gold`` (K,) is 1, 0, or -1 where there is none; so is ``known``, the answers that workers' rates are learnt by.
+    """
 
     pool: Pool
     policies: tuple[Policy, ...]
@@ -56,6 +61,14 @@ class ReplayChunk:
     first_run: int
     runs: int
     decide: str
+    known: NDArray[np.int8]
+    weighed: bool
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The names of what is compared: policies, then the same deciding by weight, and what asks by weight, too."""
+        names = tuple(str(policy) for policy in self.policies)
+        return (*names, *(f"{name}, weighed" for name in names), "Weighed") if self.weighed else names
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,25 +87,39 @@ def draw_chunk(chunk: ReplayChunk) -> ReplayCounts:
     from the same piles.
     """
     pool, problem = chunk.pool, chunk.problem
-    shape = (len(chunk.policies), chunk.budgets.size)
+    shape = (len(chunk.rows), chunk.budgets.size)
     result = ReplayCounts(
         np.empty((*shape, chunk.runs), np.int32),
         np.empty((*shape, chunk.runs), np.int32),
         np.zeros((*shape, problem.arms), np.int64),
     )
-    known = chunk.gold >= 0
     for run in range(chunk.runs):
         random = np.random.default_rng([chunk.seed, chunk.first_run + run])
         order = random.permutation(problem.arms)
         arrival = random.permutation(pool.labels.size)
-        for row, policy in enumerate(chunk.policies):
-            pulls, totals = _draw(chunk, policy, order, arrival)
+        for row, (pulls, above) in enumerate(_play(chunk, Piles(order, arrival, pool.task, pool.labels, pool.totals))):
             result.pulls[row] += pulls
-            for look, records in enumerate(zip(pulls, totals, strict=True)):
-                above = _called_above(records, pool.sizes, problem.threshold, chunk.decide)
-                result.errors[row, look, run] = np.count_nonzero(above != problem.truth)
-                result.gold_errors[row, look, run] = np.count_nonzero((above != chunk.gold) & known)
+            result.errors[row, :, run] = np.count_nonzero(above != problem.truth, axis=1)
+            counted = (chunk.gold >= 0) & (chunk.known < 0)
+            result.gold_errors[row, :, run] = np.count_nonzero((above != chunk.gold) & counted, axis=1)
     return result
+
+
+def _play(chunk: ReplayChunk, piles: Piles) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
+    """Yield the pulls of all tasks at all budgets and which are called above, (B, K) each, for each row of a run."""
+    dealt = Dealt.deal(piles, chunk.pool.worker, chunk.known) if chunk.weighed else None
+    of_policies = []
+    for policy in chunk.policies:
+        pulls, totals = _draw(chunk, policy, piles)
+        of_policies.append(pulls)
+        looks = zip(pulls, totals, strict=True)
+        yield (
+            pulls,
+            np.stack([_called_above(at, chunk.pool.sizes, chunk.problem.threshold, chunk.decide) for at in looks]),
+        )
+    if dealt is not None:
+        for pulls in (*of_policies, draw_by_weight(dealt, chunk.budgets)):
+            yield pulls, np.stack([dealt.called_above(at) for at in pulls])
 
 
 def _called_above(records: Records, sizes: NDArray[np.int64], threshold: float, decide: str) -> NDArray[np.bool_]:
@@ -101,14 +128,13 @@ def _called_above(records: Records, sizes: NDArray[np.int64], threshold: float, 
     return np.where(records[0] == sizes, called_above(*records, threshold, "mean"), above)
 
 
-def _draw(chunk: ReplayChunk, policy: Policy, order: NDArray[np.int64], arrival: NDArray[np.int64]) -> Records:
+def _draw(chunk: ReplayChunk, policy: Policy, piles: Piles) -> Records:
     """Let a policy draw in one run; return the pulls and totals of all tasks at all budgets, (B, K) each."""
-    pool, threshold, arms = chunk.pool, chunk.problem.threshold, chunk.problem.arms
+    threshold, arms = chunk.problem.threshold, chunk.problem.arms
     kernel = drawing_kernel(type(policy))
 
     def draw_on(parameters: NDArray[np.float64], spent: int, begun: Records, budgets: NDArray[np.int64]) -> Records:
         at = Drawn(np.empty((budgets.size, arms), np.int64), np.empty((budgets.size, arms)))
-        piles = Piles(order, arrival, pool.task, pool.labels, pool.totals)
         kernel(piles, Draw(threshold, parameters, begun[0], budgets), at)
         return at
 
@@ -128,6 +154,8 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     runs: int = 100,
     seed: int = 0,
     decide: str = "mean",
+    workers: str = "alike",
+    known: Mapping[str, bool] | None = None,
     executor: Executor | int | None = None,
     progress: Progress | bool | None = None,
 ) -> Replay:
@@ -139,6 +167,9 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     equal steps over that range. At the last of these every policy gives the full-data answer.
     ``decide``: "mean" calls a task above whose mean label is at or above the threshold, "prior" one that is more likely
     above than below by a prior learnt from all labels drawn so far, if any of its labels are left to draw.
+    ``workers``: "alike" counts all labels alike; "weighed" adds, at threshold 1/2, each policy deciding by labels that
+    are weighed by who gave them, and "Weighed", which asks by these weights, too. ``known``: answers by task that are
+    told beforehand, for the weights to be learnt by; their tasks are not counted against gold.
     ``executor``: any concurrent.futures Executor, or a number of threads; default: a thread for each core.
     ``progress``: None shows a bar on a terminal, False none, a callable is told the labels drawn.
 
@@ -153,21 +184,27 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     jobs = jobs_of(executor)
     arms, labels = len(recorded.tasks), len(recorded)
     at = _check_budgets(budgets, arms, labels)
-    _require_memory(labels, arms, len(chosen), at.size, runs, jobs)
+    weighed = check_workers(workers, recorded, threshold, known)
+    _require_memory(labels, arms, (2 if weighed else 1) * len(chosen) + weighed, at.size, runs, jobs)
     pool = _pool(recorded)
     truth = answers_of_tasks(recorded.tasks, gold, recorded.source)
+    told = answers_of_tasks(recorded.tasks, known, recorded.source, "known")
+    if gold is not None and not ((truth >= 0) & (told < 0)).any():
+        raise InvalidInputError("all tasks that have gold are known beforehand; none is left to count errors on")
     problem = Problem(pool.totals / pool.sizes, threshold)
     for policy in chosen:
         drawing_kernel(type(policy))  # made once here, or threads would each make their own
+    if weighed:
+        weighing_kernel()
 
-    whole = ReplayChunk(pool, tuple(chosen), problem, truth, at, seed, 0, runs, check_decide(decide))
+    whole = ReplayChunk(pool, tuple(chosen), problem, truth, at, seed, 0, runs, check_decide(decide), told, weighed)
     counts = _draw_all(_split(whole, jobs), executor, progress)
 
-    names, known = tuple(str(policy) for policy in chosen), truth >= 0
+    names, counted = whole.rows, (truth >= 0) & (told < 0)
     against_gold = None
     if gold is not None:
-        right = Problem(truth[known], threshold)
-        gold_pulls = counts.pulls[:, :, known] / runs
+        right = Problem(truth[counted], threshold)
+        gold_pulls = counts.pulls[:, :, counted] / runs
         against_gold = RegretCurves(right, names, at, counts.gold_errors, gold_pulls, seed, "common", (), decide)
     return Replay(
         source=recorded.source,
@@ -177,7 +214,7 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
             problem, names, at, counts.errors, counts.pulls / runs, seed, "common", decide=decide
         ),
         against_gold=against_gold,
-        full_gold_errors=int(np.count_nonzero((problem.truth != truth) & known)) if against_gold else None,
+        full_gold_errors=int(np.count_nonzero((problem.truth != truth) & counted)) if against_gold else None,
         remarks=unknown_ids(recorded.tasks, gold or {}),
     )
 
@@ -192,7 +229,7 @@ def _require_memory(labels: int, arms: int, policies: int, looks: int, runs: int
 
 def _split(whole: ReplayChunk, jobs: int) -> list[ReplayChunk]:
     """Return the runs of a chunk as smaller ones, at least one for each job."""
-    pulls_a_run = int(whole.budgets[-1]) * len(whole.policies)
+    pulls_a_run = int(whole.budgets[-1]) * len(whole.rows)
     size = max(1, min(-(-whole.runs // jobs), _PULLS_PER_CHUNK // pulls_a_run))
     starts = range(0, whole.runs, size)
     return [replace(whole, first_run=first, runs=min(size, whole.runs - first)) for first in starts]
@@ -203,13 +240,13 @@ def _draw_all(
 ) -> ReplayCounts:
     """Return the counts of all chunks as those of one chunk with all runs."""
     first, runs = chunks[0], sum(chunk.runs for chunk in chunks)
-    shape = (len(first.policies), first.budgets.size)
+    shape = (len(first.rows), first.budgets.size)
     counts = ReplayCounts(
         np.empty((*shape, runs), np.int32),
         np.empty((*shape, runs), np.int32),
         np.zeros((*shape, first.problem.arms), np.int64),
     )
-    pulls_a_run = int(first.budgets[-1]) * len(first.policies)
+    pulls_a_run = int(first.budgets[-1]) * len(first.rows)
     with progress_bar("replaying", pulls_a_run * runs, progress) as advance:
         for position, result in run_all(draw_chunk, chunks, executor):
             chunk = chunks[position]
@@ -241,8 +278,9 @@ def _pool(recorded: Observations | Counts) -> Pool:
         task = np.repeat(np.arange(arms), recorded.n)
         first = np.cumsum(recorded.n) - recorded.n
         labels = (np.arange(task.size) < (first + recorded.yes)[task]).astype(np.float64)
-        return Pool(task, labels, recorded.n, recorded.yes.astype(np.float64))
+        return Pool(task, np.zeros_like(task), labels, recorded.n, recorded.yes.astype(np.float64))
     task, labels = recorded.task, recorded.labels
     sizes = np.bincount(task, minlength=arms)
     totals: NDArray[np.float64] = np.bincount(task, labels, minlength=arms).astype(np.float64)
-    return Pool(task, labels, sizes, totals)
+    worker = np.unique([worker or "" for worker in recorded.workers], return_inverse=True)[1]
+    return Pool(task, worker.astype(np.int64), labels, sizes, totals)

@@ -31,11 +31,11 @@ def open_source(
     if gold == "-" and "-" in paths:
         raise InvalidInputError("labels and gold cannot both come from standard input; name a file for one of them")
     recorded = read_recorded(paths, **reading)
-    return recorded, None if gold is None else _gold(gold, reading)
+    return recorded, None if gold is None else read_answers(gold, **reading)
 
 
-def _gold(path: str, reading: Reading) -> dict[str, bool]:
-    """Read gold whose column of tasks may be called what that of the labels is, or have a usual name."""
+def read_answers(path: str, **reading: Unpack[Reading]) -> dict[str, bool]:
+    """Read true answers; their column of tasks may be called what that of the labels is, or have a usual name."""
     task_col = reading.get("task_col")
     if task_col is not None and path != "-":
         with open_table(path) as table:

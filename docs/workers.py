@@ -1,0 +1,159 @@
+"""Print the tables of workers.md: python docs/workers.py FOLDER [SET ...]
+
+FOLDER holds a folder for each set, with labels.csv (task, worker, label) and gold.csv (task, label); by default all
+that have both. The last table is of crowds that are simulated.
+"""
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from cutline.beliefs.workers import Crowd, Labels, likelier
+from cutline.recorded.drawing import Piles
+from cutline.recorded.observations import Observations
+from cutline.recorded.readers import read_gold, read_observations
+from cutline.recorded.replay import replay
+from cutline.recorded.weighing import Dealt, draw_by_weight
+
+LABELS_A_TASK = (2, 3, 5, 8)
+ROWS = {"Uniform": "Uniform", "LSA": "LSA(1.4)", "LSA, weighed at the end": "LSA(1.4), weighed", "Weighed": "Weighed"}
+RUNS, RUNS_OF_MANY_TASKS, MANY_TASKS = 32, 8, 5000
+KNOWN = 0.1
+SEED = 1
+
+
+class Set(NamedTuple):
+    """A set: its labels, and gold by task."""
+
+    name: str
+    labels: Observations
+    gold: dict[str, bool]
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks there are."""
+        return len(self.labels.tasks)
+
+    @property
+    def budgets(self) -> list[int]:
+        """The budgets looked at."""
+        return [n * self.tasks for n in LABELS_A_TASK if n * self.tasks <= len(self.labels)]
+
+    @property
+    def runs(self) -> int:
+        """How many shuffles are tried."""
+        return RUNS if self.tasks < MANY_TASKS else RUNS_OF_MANY_TASKS
+
+    def some_known(self) -> dict[str, bool]:
+        """Return the gold of one task in ten, drawn at random."""
+        chosen = np.random.default_rng(SEED).random(len(self.gold)) < KNOWN
+        return {task: answer for (task, answer), one in zip(self.gold.items(), chosen, strict=True) if one}
+
+
+def errors(data: Set, known: dict[str, bool] | None = None) -> dict[str, list[str]]:
+    """Return the share of tasks that each has wrong, of those whose answer it is not told, with its standard error."""
+    found = replay(
+        data.labels,
+        ["Uniform", "LSA(1.4)"],
+        gold=data.gold,
+        known=known,
+        budgets=data.budgets,
+        runs=data.runs,
+        seed=SEED,
+        workers="weighed",
+        progress=False,
+    ).against_gold
+    assert found is not None
+    rows = zip(found.policies, found.mean, found.standard_error, strict=True)
+    return {
+        name: [f"{m / found.problem.arms:.3f} ± {e / found.problem.arms:.3f}" for m, e in zip(mean, error, strict=True)]
+        for name, mean, error in rows
+    }
+
+
+def claims(data: Set, known: dict[str, bool]) -> list[str]:
+    """Return claimed and true errors, as shares of the tasks whose answer is not told, at each budget."""
+    names, worker = np.unique([str(worker) for worker in data.labels.workers], return_inverse=True)
+    gold = np.array([data.gold.get(task, -1) for task in data.labels.tasks], np.int8)
+    told = np.array([known.get(task, -1) for task in data.labels.tasks], np.int8)
+    counted = (gold >= 0) & (told < 0)
+    sums = np.zeros((2, len(data.budgets)))
+    for run in range(data.runs):
+        random = np.random.default_rng([SEED, run])
+        order, arrival = random.permutation(data.tasks), random.permutation(len(data.labels))
+        piles = Piles(order, arrival, data.labels.task, data.labels.labels, np.empty(0))
+        dealt = Dealt.deal(piles, worker, told)
+        for look, pulls in enumerate(draw_by_weight(dealt, np.array(data.budgets))):
+            labels = dealt.drawn(pulls)
+            crowd = Crowd.learn(labels, names.size)
+            evidence = crowd.evidence(labels)
+            sums[0, look] += crowd.wrong_side(evidence)[counted].mean()
+            sums[1, look] += (likelier(evidence) != gold)[counted].mean()
+    return [f"{claimed:.3f} / {true:.3f}" for claimed, true in (sums / data.runs).T]
+
+
+def simulated(tasks: int, prevalence: float, runs: int = 60) -> str:
+    """Return the share of wrong tasks by weight and by majority: five labels each, workers' rates Beta(4, 1.5)."""
+    wrong = np.zeros(2)
+    for run in range(runs):
+        random = np.random.default_rng([SEED, run])
+        workers = tasks // 5
+        truth, rates = random.random(tasks) < prevalence, random.beta(4.0, 1.5, (workers, 2))
+        task = np.repeat(np.arange(tasks), 5)
+        worker = random.integers(0, workers, task.size)
+        right = random.random(task.size) < rates[worker, truth[task].astype(np.int64)]
+        label = (right == truth[task]).astype(np.float64)
+        labels = Labels(task, worker, label, np.full(tasks, -1, np.int8))
+        found = likelier(Crowd.learn(labels, workers).evidence(labels)), np.bincount(task, label) >= 2.5
+        wrong += [np.mean(above != truth) for above in found]
+    return " / ".join(f"{share:.3f}" for share in wrong / runs)
+
+
+def row_of_looks(name: str, how: str, cells: list[str]) -> None:
+    """Print a row with a cell for each number of labels a task; a set may have too few labels for the last ones."""
+    line(name, how, *cells, *["-"] * (len(LABELS_A_TASK) - len(cells)))
+
+
+def line(*cells: str) -> None:
+    """Print a row of a table."""
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def head(*cells: str) -> None:
+    """Print the first two rows of a table."""
+    print()
+    line(*cells)
+    print("|" + " --- |" * len(cells))
+
+
+def main(folder: Path, names: list[str]) -> None:
+    """Print four tables."""
+    chosen = names or sorted(gold.parent.name for gold in folder.glob("*/gold.csv"))
+    sets = [
+        Set(name, read_observations(folder / name / "labels.csv"), read_gold(folder / name / "gold.csv"))
+        for name in chosen
+    ]
+    looks = [f"{n} a task" for n in LABELS_A_TASK]
+    head("set", "how", *looks)
+    for data in sets:
+        found = errors(data)
+        for how, row in ROWS.items():
+            row_of_looks(data.name, how, found[row])
+    head("set, one answer in ten known", "how", *looks)
+    for data in sets:
+        row_of_looks(data.name, "Weighed", errors(data, data.some_known())["Weighed"])
+    head("set", "known", *looks)
+    for data in sets:
+        row_of_looks(data.name, "none", claims(data, {}))
+        row_of_looks(data.name, "one in ten", claims(data, data.some_known()))
+    head("tasks", *(f"{share:.0%} are a yes" for share in (0.5, 0.3, 0.15, 0.05)))
+    for tasks in (50, 100, 300, 1000):
+        line(f"{tasks:,}", *(simulated(tasks, share) for share in (0.5, 0.3, 0.15, 0.05)))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]), sys.argv[2:])
