@@ -42,6 +42,7 @@ from cutline.campaign.running.events import RunEvent
 from cutline.campaign.running.in_flight import RunReport
 from cutline.campaign.running.retrying import Retry
 from cutline.campaign.settings import Settings
+from cutline.campaign.weighed import Weighed, WorkerRates
 from cutline.planning import Beliefs, Plan
 from cutline.planning.planner import Point
 from cutline.policies import available
@@ -68,6 +69,7 @@ POINT = Point(4, 0.5, 0.1, 0.6)
 
 ANSWER = Answer(1.5, "ann", 0.5, "a note")
 DECISION = Decision("pear", {"n": 1}, 2, 1, 0.5, True, 0.25, 1.0, 0.0, 1.0)
+RATES = WorkerRates("ann", 3, 0.7, (0.4, 0.9), 0.8, (0.5, 0.95))
 PAST = PastPull("key", PullState.TOLD, "ann", 1.5, None, (ANSWER,))
 
 
@@ -103,6 +105,8 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     RunReport: lambda: RunReport(3, 1, 0, ["plum"], Reason.BUDGET_SPENT, ["fig"]),
     Settings: lambda: SETTINGS,
     Status: lambda: Status("main", SETTINGS, 2, 3, 1, 6, 0, 0.5, None),
+    Weighed: lambda: Weighed((DECISION,), (RATES,), True, 0.04),
+    WorkerRates: lambda: RATES,
     TaskTotals: lambda: TaskTotals("pear", 2, 3, 5),
     Worker: lambda: Worker("ann", 3, 2, 1, 1.5),
     **{policy: policy for policy in available()},

@@ -24,6 +24,7 @@ from campaign_contract.stopping import Stopping
 from campaign_contract.telling import Telling
 from campaign_contract.under_fire import SharedUnderFire, UnderFire
 from campaign_contract.versions import Versions
+from campaign_contract.weighing import Weighing
 from campaign_contract.whole import Whole
 from campaign_contract.working import Working
 
@@ -40,6 +41,7 @@ class CampaignContract(
     Stopping,
     Observing,
     Deciding,
+    Weighing,
     Learning,
     Creating,
     Pulling,

@@ -111,3 +111,44 @@ def test_markdown_is_a_summary(cutline: Run) -> None:
 def test_what_cannot_be_done_is_refused(cutline: Run, words: tuple[str, ...], message: str) -> None:
     done = cutline("campaign", "decisions", "--db", "x.db", *words)
     assert (done.status, done.out, done.err) == (2, "", f"cutline: {message}\n")
+
+
+def test_answers_are_weighed_by_who_gave_them(cutline: Run) -> None:
+    with Campaign.create("w.db", "main", ["a", "b", "c"], 0.5, "Uniform", 1) as campaign:
+        campaign.observe_many([("a", 1, "ann"), ("a", 0, "bob"), ("b", 0, "ann"), ("b", 1, "bob"), ("c", 1, "ann")])
+        weighed = campaign.weigh({"a": True}, ["bob"]).decisions
+    Path("gold.csv").write_text("task,label\na,1\n")
+    done = cutline(
+        "campaign",
+        "decisions",
+        "--db",
+        "w.db",
+        "--workers",
+        "weighed",
+        "--known",
+        "gold.csv",
+        "--exclude",
+        "bob",
+        "--format",
+        "csv",
+    )
+    lines = [line.split(",") for line in done.out.splitlines()]
+    assert [(line[0], line[4]) for line in lines[1:]] == [("a", "above"), ("b", "below"), ("c", "above")]
+    assert [float(line[5]) for line in lines[1:]] == [item.wrong for item in weighed]
+    assert done.err.startswith("weighed by 2 workers: 0.")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--workers", "some"), "workers is 'some'; it must be one of alike, weighed"),
+        (("--exclude", "bob"), "known answers and workers to exclude are for answers that are weighed"),
+        (("--workers", "weighed", "--exclude", "bob"), "campaign 'main' has no answer by 'bob'"),
+        (("--workers", "weighed", "--known", "none.csv"), "cannot read none.csv"),
+        (("--workers", "weighed", "--nearest", "0"), "nearest is 0; it must be a whole number from 1"),
+    ],
+)
+def test_what_cannot_be_weighed_is_refused_in_one_line(cutline: Run, words: tuple[str, ...], message: str) -> None:
+    done = cutline("campaign", "decisions", "--db", "x.db", *words)
+    assert (done.status, done.out) == (2, "")
+    assert message in done.err

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cutline.campaign.running.runner import run, run_batches
     from cutline.campaign.running.sources import BatchRunnable, Runnable
     from cutline.campaign.settings import Settings
+    from cutline.campaign.weighed import Weighed, WorkerRates
 
 _HOMES = {
     "Answer": "results",
@@ -58,7 +59,9 @@ _HOMES = {
     "Runnable": "running.sources",
     "Settings": "settings",
     "Status": "results",
+    "Weighed": "weighed",
     "Worker": "results",
+    "WorkerRates": "weighed",
     "arun": "running.asynchronous",
     "campaigns": "campaign",
     "delete": "campaign",
@@ -91,7 +94,9 @@ __all__ = [
     "Runnable",
     "Settings",
     "Status",
+    "Weighed",
     "Worker",
+    "WorkerRates",
     "arun",
     "campaigns",
     "delete",

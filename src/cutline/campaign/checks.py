@@ -1,5 +1,6 @@
 """Checks of what a campaign is given: policy, prior, names, ids, rewards. Each returns what it was given, converted."""
 
+from collections.abc import Collection
 from typing import Any
 
 from cutline.checks import check_positive, finite
@@ -86,3 +87,12 @@ def read_reward(text: str) -> float:
         return check_reward(float(plain) if plain.isascii() and "_" not in plain else -1.0)
     except ValueError:
         raise InvalidInputError(f"{quoted(text)} is not a reward; it must be a number in [0, 1]") from None
+
+
+def check_workers(workers: str, known: str | None, exclude: Collection[str]) -> bool:
+    """Return whether answers are weighed; raise InvalidInputError for another word, and for what only they can use."""
+    if workers not in ("alike", "weighed"):
+        raise InvalidInputError(f"workers is {workers!r}; it must be one of alike, weighed")
+    if workers == "alike" and (known is not None or exclude):
+        raise InvalidInputError("known answers and workers to exclude are for answers that are weighed; weigh workers")
+    return workers == "weighed"

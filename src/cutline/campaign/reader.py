@@ -1,6 +1,6 @@
 """What a campaign tells about itself, and changes nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Self
 
 from cutline.campaign.database import counters, history
@@ -10,8 +10,18 @@ from cutline.campaign.database.progress import progress_of
 from cutline.campaign.database.store import Store
 from cutline.campaign.decisions import Decisions
 from cutline.campaign.operations import pull_records
-from cutline.campaign.results import ArmHistory, Change, ProgressPoint, Pull, PullRecord, Result, Status, Worker
+from cutline.campaign.results import (
+    ArmHistory,
+    Change,
+    ProgressPoint,
+    Pull,
+    PullRecord,
+    Result,
+    Status,
+    Worker,
+)
 from cutline.campaign.settings import Settings
+from cutline.campaign.weighed import Weighed
 
 
 class Reader:
@@ -44,6 +54,20 @@ class Reader:
 
         found = deciding.decisions(self._store, self._identity, nearest, confidence)
         return Decisions(found, self.settings.threshold)
+
+    def weigh(
+        self, known: Mapping[str, bool] | None = None, exclude: Collection[str] = (), confidence: float = 0.95
+    ) -> Weighed:
+        """Return what is decided when rewards are weighed by who gave them, and how often each worker is right.
+
+        How far a worker is to be believed is learnt from how the answers of all agree, and from the answers that are
+        ``known`` by arm. Those of workers in ``exclude`` count for nothing. ``confidence`` is that of all intervals.
+        What is asked for next does not depend on it. It reads all results, which takes some seconds for a million.
+        Raises InvalidInputError unless the threshold is 0.5, NotFoundError for arms and workers that are not there.
+        """
+        from cutline.campaign.operations import weighing
+
+        return weighing.weigh(self._store, self._identity, known, exclude, confidence)
 
     def records(self) -> list[tuple[int, float, int]]:
         """Return the different records of arms: pulls, total reward, and how many arms have them."""

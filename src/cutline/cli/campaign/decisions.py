@@ -6,6 +6,7 @@ import click
 
 from cutline.cli._campaigns import db_option, name_option
 from cutline.cli._decisions import decision_options, output_of, show_decisions
+from cutline.cli._streams import say
 from cutline.errors import InvalidInputError
 
 
@@ -21,9 +22,36 @@ from cutline.errors import InvalidInputError
     metavar="P",
     help="The confidence of the interval from low to high.",
 )
+@click.option(
+    "--workers",
+    default="alike",
+    show_default=True,
+    metavar="alike|weighed",
+    help="Count all answers alike, or weigh them by who gave them; see docs/workers.md.",
+)
+@click.option(
+    "--known",
+    metavar="FILE",
+    help="Answers that are known beforehand, to weigh workers by: columns task and label.",
+)
+@click.option(
+    "--exclude", multiple=True, metavar="WORKER", help="Weigh the answers of this worker nothing; repeatable."
+)
 @decision_options
-def command(db: str, name: str | None, nearest: int | None, confidence: float, **options: Any) -> int:
+def command(
+    db: str,
+    name: str | None,
+    nearest: int | None,
+    confidence: float,
+    workers: str,
+    known: str | None,
+    exclude: tuple[str, ...],
+    **options: Any,
+) -> int:
     """Show which arms are above the threshold, and how sure that is.
+
+    With --workers weighed an arm is above if that is the likelier truth, given how far each worker is to be believed;
+    what is asked for next does not depend on it.
 
     Exit status 5: there are arms that --fail-on names.
 
@@ -31,13 +59,24 @@ def command(db: str, name: str | None, nearest: int | None, confidence: float, *
     Examples:
       cutline campaign decisions --db labels.db
       cutline campaign decisions --db labels.db --nearest 20 --format csv
+      cutline campaign decisions --db labels.db --workers weighed --known gold.csv --exclude bob
       cutline campaign decisions --db flaky.db --only below --format ids
     """
+    from cutline.campaign.checks import check_workers
     from cutline.campaign.resume import open_one
+    from cutline.recorded.sources import read_answers
 
     output = output_of(options)
     if nearest is not None and (output.fail_on or output.junit):
         raise InvalidInputError("--fail-on and --junit look at all arms; leave out --nearest")
+    weighed = check_workers(workers, known, exclude)
+    answers = None if known is None else read_answers(known)
     with open_one(db, name) as campaign:
-        found = campaign.decisions(nearest, confidence)
+        if weighed:
+            by_weight = campaign.weigh(answers, exclude, confidence)
+            for remark in by_weight.remarks:
+                say(remark)
+            found = by_weight.nearest(nearest)
+        else:
+            found = campaign.decisions(nearest, confidence)
         return show_decisions(found, output, campaign.name, campaign.settings.threshold)
