@@ -15,6 +15,7 @@ from campaign_contract.learning import Learning
 from campaign_contract.leasing import Leasing
 from campaign_contract.observing import Observing
 from campaign_contract.opening import Opening
+from campaign_contract.paging import Paging
 from campaign_contract.processes import Processes
 from campaign_contract.progressing import Progressing
 from campaign_contract.pulling import Pulling
@@ -41,6 +42,7 @@ class CampaignContract(
     Stopping,
     Observing,
     Deciding,
+    Paging,
     Weighing,
     Learning,
     Creating,

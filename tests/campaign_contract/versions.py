@@ -112,12 +112,13 @@ class Versions(SharedCampaignTests):
         )
         for statement in (
             *(f"DROP TABLE cutline_{name}" for name in tables),
+            "DROP INDEX cutline_pulls_arm",
+            "DROP INDEX cutline_arms_doubt",
             *(f"ALTER TABLE cutline_campaigns DROP COLUMN {name}" for name in OF_CAMPAIGNS),
             *(
                 f"ALTER TABLE cutline_arms DROP COLUMN {name}"
                 for name in ("squares", "generation", "decision", "retired")
             ),
-            "DROP INDEX cutline_pulls_arm",
             *(f"ALTER TABLE cutline_pulls DROP COLUMN {name}" for name in ("note", "time")),
             "UPDATE cutline_version SET version_num = '0001'",
         ):

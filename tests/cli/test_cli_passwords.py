@@ -83,6 +83,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("campaign", "copy"): ("two",),
     ("campaign", "history"): (),
     ("campaign", "rename"): ("two",),
+    ("campaign", "backup"): ("--out", "copy.db"),
     ("campaign", "correct"): ("a-1-1", "1"),
     ("campaign", "list"): (),
     ("campaign", "status"): (),

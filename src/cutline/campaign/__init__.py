@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cutline.campaign.campaign import Campaign, campaigns, delete
+    from cutline.campaign.campaign import Campaign, backup, campaigns, delete
     from cutline.campaign.decisions import Decisions
     from cutline.campaign.results import (
         Answer,
@@ -63,6 +63,7 @@ _HOMES = {
     "Worker": "results",
     "WorkerRates": "weighed",
     "arun": "running.asynchronous",
+    "backup": "campaign",
     "campaigns": "campaign",
     "delete": "campaign",
     "run": "running.runner",
@@ -98,6 +99,7 @@ __all__ = [
     "Worker",
     "WorkerRates",
     "arun",
+    "backup",
     "campaigns",
     "delete",
     "run",

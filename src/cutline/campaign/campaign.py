@@ -1,5 +1,6 @@
 """A campaign: which arm to measure next, what came back, what is decided."""
 
+import os
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -243,3 +244,15 @@ def delete(url: Url, name: str) -> None:
     """Delete a campaign and all that it holds; raise NotFoundError if there is none of that name."""
     with Store.connect(url, create=False) as store:
         creation.delete(store, read_identity(store, name))
+
+
+def backup(url: Url, out: str | os.PathLike[str]) -> int:
+    """Copy a whole SQLite database, as it is at one moment, to a file, while others use it; return its size in bytes.
+
+    A file of that name is replaced when the copy is whole. Raises NotFoundError if there is no database,
+    InvalidInputError for PostgreSQL, of which pg_dump makes a backup, and for a file that cannot be written.
+    """
+    from cutline.campaign.operations.backup import backup as copy
+
+    with Store.connect(url, create=False) as store:
+        return copy(store, out)

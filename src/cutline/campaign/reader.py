@@ -22,6 +22,7 @@ from cutline.campaign.results import (
 )
 from cutline.campaign.settings import Settings
 from cutline.campaign.weighed import Weighed
+from cutline.errors import InvalidInputError
 
 
 class Reader:
@@ -43,16 +44,40 @@ class Reader:
         """What the campaign was created with, and changed to, at the time of the last call."""
         return self._identity.settings
 
-    def decisions(self, nearest: int | None = None, confidence: float = 0.95) -> Decisions:
+    def decisions(
+        self,
+        nearest: int | None = None,
+        confidence: float = 0.95,
+        *,
+        order: str = "given",
+        limit: int | None = None,
+        after: str | None = None,
+        only: str | None = None,
+        search: str | None = None,
+    ) -> Decisions:
         """Return a Decision for every arm, in the order of ``create``, as a list that is a table, too.
 
         With ``nearest``, only for that many arms: those most likely to be wrong, these first. Each interval [low, high]
-        holds the true mean at all times with probability ``confidence`` at least, for one arm. Raises InvalidInputError
-        unless nearest >= 1 and 0 < confidence < 1.
-        """
-        from cutline.campaign.operations import deciding  # loads NumPy
+        holds the true mean at all times with probability ``confidence`` at least, for one arm.
 
-        found = deciding.decisions(self._store, self._identity, nearest, confidence)
+        The rest is for one page of many arms: their ``order`` is "given", by "wrong", "id", "mean" or "pulls", the
+        smallest first (undecided arms before all means), or with a minus, as "-wrong", exactly the other way round.
+        ``limit`` is how many there are on the page, and ``after`` the id of the last arm on the page before. ``only``
+        those that are "above", "below" or "undecided", and whose id contains the text ``search``. The database sorts
+        and filters; for some seconds after an import or a change of settings the order may be that of before.
+
+        Raises InvalidInputError unless nearest >= 1 and 0 < confidence < 1, for ``nearest`` together with the rest, and
+        for an order that there is not; NotFoundError for ``after`` an unknown arm.
+        """
+        from cutline.campaign.operations import deciding, paging  # loads NumPy
+
+        wanted = paging.Page(order, limit, after, only, search)
+        if wanted == paging.Page("given", None, None, None, None):
+            found = deciding.decisions(self._store, self._identity, nearest, confidence)
+        elif nearest is not None:
+            raise InvalidInputError("nearest has an order and a limit of its own; leave out the one or the others")
+        else:
+            found = paging.page(self._store, self._identity, wanted, confidence)
         return Decisions(found, self.settings.threshold)
 
     def weigh(

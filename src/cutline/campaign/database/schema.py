@@ -27,7 +27,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0007"
+HEAD = "0008"
 """The schema version that this code reads and writes."""
 
 VERSION_TABLE = "cutline_version"
@@ -167,6 +167,7 @@ arms = Table(
     Column("retired", Boolean, nullable=False),  # not asked for any more; its index is infinite and its doubt 0
 )
 Index("cutline_arms_name", arms.c.name_digest, unique=True)
+Index("cutline_arms_doubt", arms.c.campaign_id, arms.c.doubt, arms.c.number, arms.c.decision)
 Index("cutline_arms_queue", arms.c.campaign_id, arms.c.index_value, arms.c.position, arms.c.number)
 
 pulls = Table(

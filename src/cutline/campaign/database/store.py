@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from cutline.campaign.database.address import Url
 from cutline.campaign.database.engines import Database, open_database
 from cutline.campaign.database.schema import HEAD, VERSION_TABLE
-from cutline.campaign.database.sqlite_file import PATIENCE
+from cutline.campaign.database.sqlite_file import PATIENCE, SqliteFile
 from cutline.errors import NotFoundError, StoreError
 
 _DEADLOCK = "40P01"
@@ -84,6 +84,11 @@ class Store:
     def read_only(self) -> bool:
         """Whether this user may not write."""
         return self._database.read_only
+
+    @property
+    def file(self) -> SqliteFile | None:
+        """The file of an SQLite database, None for any other and in memory."""
+        return self._database.file
 
     @property
     def label(self) -> str:

@@ -1,7 +1,7 @@
 """What a campaign says of its arms, and the results that it rests on."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from cutline.errors import InvalidInputError
 
 _PAGE = 10_000
 
-_ARMS = (
+ROWS = (
     select(
         arms.c.name,
         arms.c.payload,
@@ -31,8 +31,10 @@ _ARMS = (
     )
     .select_from(arms)
     .outerjoin(import_arms, (import_arms.c.arm == arms.c.number) & IS_DECIDED)
-    .where(arms.c.number.between(bindparam("first"), bindparam("last")))
 )
+"""What decisions are made of, for the arms that a condition chooses; it has the parameter ``campaign``."""
+
+_ARMS = ROWS.where(arms.c.number.between(bindparam("first"), bindparam("last")))
 _ALL = _ARMS.order_by(arms.c.number)
 _NEAREST = _ARMS.order_by(arms.c.doubt.desc(), arms.c.position, arms.c.number).limit(bindparam("n"))
 
@@ -86,8 +88,9 @@ def decisions(store: Store, campaign: Identity, nearest: int | None, confidence:
     """Return the decisions; see Campaign.decisions."""
     n = None if nearest is None else check_whole("nearest", nearest, 1)
     checked_confidence(confidence)
-    query, values = (_ALL, {}) if n is None else (_NEAREST, {"n": n})
-    return decisions_of(store.read(partial(_read, campaign=campaign, query=query, more=values)), confidence)
+    first, last = campaign.numbers
+    query, values = (_ALL if n is None else _NEAREST), {"first": first, "last": last, "n": n}
+    return decisions_of(store.read(partial(read_decided, campaign=campaign, query=query, more=values)), confidence)
 
 
 def checked_confidence(confidence: float) -> None:
@@ -126,14 +129,15 @@ def decisions_of(decided: Decided, confidence: float) -> list[Decision]:
 
 def rows_of_arm(connection: Connection, campaign: Identity, number: int) -> Decided:
     """Return the row of one arm, and what is decided of it."""
-    return _read(connection, campaign, _ALL, {"first": number, "last": number})
+    return read_decided(connection, campaign, _ALL, {"first": number, "last": number})
 
 
-def _read(connection: Connection, campaign: Identity, query: Select[Any], more: dict[str, Any]) -> Decided:
-    """Return the rows of arms that a query finds, and what is decided of them."""
-    first, last = campaign.numbers
+def read_decided(
+    connection: Connection, campaign: Identity, query: Select[Any], more: Mapping[str, Any] | None = None
+) -> Decided:
+    """Return the rows of arms that a query finds, which is made of ``ROWS``, and what is decided of them."""
     state = read_state(connection, campaign)
-    rows = connection.execute(query, {"campaign": campaign.id, "first": first, "last": last, **more}).all()
+    rows = connection.execute(query, {"campaign": campaign.id, **(more or {})}).all()
     records = np.array([(row.pulls, row.total, row.squares, row.generation) for row in rows], dtype=np.int64)
     kinds, kind = np.unique(records.reshape(-1, 4), axis=0, return_inverse=True)
     above, wrong = np.empty(len(kinds), dtype=np.bool_), np.empty(len(kinds))
