@@ -87,6 +87,15 @@ def test_a_first_simulation_loads_what_runs_kernels_and_not_what_compiles_them(t
     assert not {"scipy.special", "scipy.linalg", "numba.np.arraymath", "rich", "asyncio", "sqlalchemy"} & loaded
 
 
+@pytest.mark.process
+def test_a_computed_plan_loads_what_runs_kernels_and_no_special_functions(tmp_path: Path) -> None:
+    planning = ["plan", "--prior", "2,2", "--arms", "1000", "--errors", "200", "--policy", "Uniform"]
+    modules_after(planning, tmp_path)
+    loaded = modules_after(planning, tmp_path)
+    assert "numba" in loaded
+    assert not {"scipy.special", "scipy.linalg", "numba.np.arraymath", "rich", "asyncio", "sqlalchemy"} & loaded
+
+
 @pytest.mark.parametrize("name", cutline.__all__)
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(cutline, name).__name__ == name

@@ -43,7 +43,7 @@ from cutline.campaign.running.in_flight import RunReport
 from cutline.campaign.running.retrying import Retry
 from cutline.campaign.settings import Settings
 from cutline.campaign.weighed import Weighed, WorkerRates
-from cutline.planning import Beliefs, Plan
+from cutline.planning import Beliefs, Beside, Plan
 from cutline.planning.planner import Point
 from cutline.policies import available
 from cutline.policies.lsa import LSA
@@ -78,6 +78,7 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     Answer: lambda: ANSWER,
     ArmHistory: lambda: ArmHistory(DECISION, (PAST,)),
     Beliefs: lambda: Beliefs.prior(1, 2, 3),
+    Beside: lambda: Beside("Lai", 4, 3, 5, 9, (POINT,)),
     Comparison: lambda: Comparison(0.5, 0.1, 5.0, 4.5, 1e-5, -5.0, 10),
     Counts: lambda: Counts("c.csv", ("a",), np.array([1]), np.array([2])),
     Decision: lambda: DECISION,

@@ -8,9 +8,11 @@ from scipy import stats
 from cutline import LSA, Problem
 from cutline.planning import Beliefs
 from cutline.planning.exact import UniformErrors, theorem_budgets
+from cutline.planning.rounds import errors_by_round
 from cutline.policies import Policy
 from cutline.simulation.simulate import simulate
 from cutline.theory.bounds import lower_bound, upper_bound
+from cutline.theory.concentration import error_probability
 
 SETUP_1 = [0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.65, 0.7, 0.75, 0.8]
 
@@ -47,6 +49,22 @@ def test_errors_of_a_belief_are_its_beta_binomial_sums(a: float, b: float, thres
     exact = UniformErrors(Beliefs.prior(a, b, 3), threshold)
     for pulls in (1, 2, 7, 100, 1000):
         assert exact.at(3 * pulls) == pytest.approx(3 * beta_binomial_error(a, b, threshold, pulls), rel=1e-9)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.3, 1 / 3, 0.01, 0.99])
+def test_errors_from_round_to_round_are_binomial_probabilities(threshold: float) -> None:
+    means = np.array([0.0, 1e-9, 0.2, 0.3, 0.5, 0.9, 1.0])
+    sums, seen = errors_by_round(means, threshold, np.arange(1.0, 8.0), 700, 77)
+    wrong = error_probability(means, np.array([[1], [2], [77], [78], [700]]), threshold)
+    assert sums[[1, 2, 77, 78, 700]] == pytest.approx(wrong @ np.arange(1.0, 8.0), rel=1e-11, abs=1e-13)
+    assert seen == pytest.approx(wrong[2:4], rel=1e-11, abs=1e-13)
+
+
+def test_errors_too_few_to_be_found_from_round_to_round_are_exact_all_the_same() -> None:
+    assert UniformErrors(Problem([0.1, 0.9]), 0.5).at(200) == pytest.approx(
+        binomial_errors([0.1, 0.9], 5, 200), rel=1e-10
+    )
+    assert binomial_errors([0.1, 0.9], 5, 200) < 1e-20
 
 
 def test_errors_of_different_beliefs_add_up() -> None:

@@ -6,7 +6,7 @@ import pytest
 from cutline.errors import InvalidInputError
 from cutline.planning import plan
 from cutline.planning.figure import plan_figure
-from cutline.planning.planner import Plan
+from cutline.planning.planner import Beside, Plan
 from cutline.plotting import figure_bytes
 
 
@@ -26,6 +26,12 @@ def test_curves_target_and_budgets_are_drawn_where_they_are(found: Plan) -> None
     assert [y for _, y in drawn["target, 0.5"]] == [0.5, 0.5]
     assert drawn[f"{found.budget:,} pulls"] == [[found.budget, 0.5]]
     assert drawn[f"{found.uniform:,} pulls"] == [[found.uniform, 0.5]]
+
+
+def test_the_policies_beside_have_a_line_each(found: Plan) -> None:
+    other = Beside("Lai", 100, 90, 110, 8, tuple(replace(point, expected_errors=1.0) for point in found.curve))
+    drawn = lines(plan_figure(replace(found, beside=(other,))))
+    assert drawn["Lai"] == [[point.budget, 1.0] for point in found.curve]
 
 
 def test_a_plan_for_uniform_has_one_curve(found: Plan) -> None:

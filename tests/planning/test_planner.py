@@ -1,5 +1,6 @@
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -9,7 +10,7 @@ from cutline import LSA, Problem
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.planning import Beliefs, plan
 from cutline.planning.exact import UniformErrors, theorem_budgets
-from cutline.planning.planner import Plan
+from cutline.planning.planner import Beside, Plan
 
 MEANS = [0.3, 0.42, 0.58, 0.7]
 
@@ -158,3 +159,25 @@ def test_a_thousand_arms_from_a_beta_prior_need_what_a_much_larger_simulation_sa
     assert found.low is not None
     assert in_order(found.high, found.low + 0.035 * 0.97 * 41_377)
     assert found.uniform == 140_708
+
+
+def test_policies_beside_the_first_have_the_plans_that_they_have_alone() -> None:
+    found = quick(policy=["LSA", "Uniform", "Gap-Oracle"])
+    assert found.policy == "LSA(1.35)"
+    assert replace(found, beside=()) == quick()
+    for other, name in zip(found.beside, ["Uniform", "Gap-Oracle"], strict=True):
+        alone = quick(policy=name)
+        assert other == Beside(name, alone.budget, alone.low, alone.high, alone.games, alone.curve)
+    assert [row["what"] for row in found.rows()[:4]] == ["LSA(1.35)", "Uniform", "Gap-Oracle", "Uniform"]
+
+
+def test_with_many_arms_of_one_prior_every_policy_without_a_budget_is_computed() -> None:
+    found = quick(Beliefs.prior(2, 2, 100_000), errors=20_000, policy=["LSA", "APT(0.05)", "Opt-KG", "Lai", "KL-LSA"])
+    plans: list[Plan | Beside] = [found, *found.beside]
+    assert [one.games for one in plans] == [0] * 5
+    assert [len(one.curve) > 50 for one in plans] == [True] * 5
+
+
+def test_a_policy_beside_itself_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="given twice"):
+        quick(policy=["LSA", "LSA"])

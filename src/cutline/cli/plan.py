@@ -53,7 +53,15 @@ if TYPE_CHECKING:
     "--errors", type=float, metavar="E", help="The target: how many wrong decisions are to be expected at most."
 )
 @click.option("--accuracy", type=float, metavar="Q", help="The target as the share of right decisions, such as 0.95.")
-@click.option("--policy", default="LSA", show_default=True, metavar="NAME", help="The policy, see cutline policies.")
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    default=["LSA"],
+    show_default="LSA",
+    metavar="NAME",
+    help="The policy, see cutline policies; repeat it to set others beside the first, oracles among them.",
+)
 @seed_option
 @jobs_option
 @format_option
@@ -62,7 +70,7 @@ def command(
     threshold: float,
     errors: float | None,
     accuracy: float | None,
-    policy: str,
+    policies: tuple[str, ...],
     seed: int,
     jobs: int | None,
     form: str,
@@ -76,7 +84,7 @@ def command(
 
     \b
     Examples:
-      cutline plan --prior 2,2 --arms 1000 --errors 50
+      cutline plan --prior 2,2 --arms 1000 --errors 50 --policy LSA --policy Lai
       cutline plan --means 0.2,0.4,0.45,0.55,0.7 --accuracy 0.95
       cutline plan --pilot pilot.csv --threshold 0.8 --errors 3 --plot plan.svg
       cutline plan --db labels.db
@@ -97,7 +105,7 @@ def command(
         from cutline.plotting import require_drawable
 
         require_drawable(plot)
-    found = plan(known, threshold, errors=errors, accuracy=accuracy, policy=policy, seed=seed, executor=jobs)
+    found = plan(known, threshold, errors=errors, accuracy=accuracy, policy=policies, seed=seed, executor=jobs)
     click.echo(as_json(asdict(found)) if form == "json" else f"{found}\n", nl=False)
     if plot and not found.curve:
         say("no figure: nothing was simulated")
@@ -110,7 +118,7 @@ def _of_campaign(ctx: click.Context, db: str, name: str | None, errors: float | 
     """Print how many more pulls a campaign needs; refuse options that go with a guess."""
     for key in ctx.params.keys() - {"db", "campaign", "errors", "form"}:
         if ctx.get_parameter_source(key) is not ParameterSource.DEFAULT:
-            option = key.replace("_", "-")
+            option = {"policies": "policy"}.get(key, key.replace("_", "-"))
             raise InvalidInputError(f"--{option} does not go with --db")
     from cutline.campaign.resume import open_one
     from cutline.checks import check_positive

@@ -1,12 +1,12 @@
 """Planning: the smallest budget at which a policy reaches a target, from guessed means, a pilot round or a prior.
 
-beliefs: what is guessed. exact: what Uniform needs, and what the paper promises. passage: what arms come to at levels
-of an index. expected: errors over the budget, from these levels. simulator: games on a guess. search: the budget, from
-these games. planner: the whole plan. figure: its figure.
+beliefs: what is guessed. rounds, exact: what Uniform needs, and what the paper promises. passage: what arms come to at
+levels of an index. expected: errors over the budget, from these levels. computed: the budget, from them. simulator:
+games on a guess. search: the budget, from these games. planner: the whole plan. figure: its figure.
 """
 
 from cutline.planning.beliefs import Beliefs
 from cutline.planning.expected import ExpectedCurve, expected_curve
-from cutline.planning.planner import Plan, plan
+from cutline.planning.planner import Beside, Plan, plan
 
-__all__ = ["Beliefs", "ExpectedCurve", "Plan", "expected_curve", "plan"]
+__all__ = ["Beliefs", "Beside", "ExpectedCurve", "Plan", "expected_curve", "plan"]

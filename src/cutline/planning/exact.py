@@ -4,15 +4,13 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from cutline.planning.beliefs import Beliefs, Guess
 from cutline.planning.bisection import smallest
+from cutline.planning.rounds import errors_by_round
 from cutline.policies import Policy
 from cutline.policies.lsa import LSA
 from cutline.problem import Problem
-from cutline.theory.bounds import budget_divisor, log_lower_bound, log_upper_bound
-from cutline.theory.concentration import error_probability
 
 _Floats = NDArray[np.float64]
 
@@ -21,6 +19,8 @@ _MOST_ROUNDS = 10**8
 _EVALUATIONS = 1_000_000
 _DENSITIES = 4_000_000
 _NODES = 8
+_FIRST_TABLE, _LAST_TABLE = 2**9, 2**14  # rounds
+_ENOUGH_ERRORS = 1e-4  # an arm: fewer are not found from round to round, whose rounding errors are 1e-15
 
 
 class UniformErrors:
@@ -45,6 +45,7 @@ class UniformErrors:
             else:
                 self._pairs, kinds, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
             self.means, self._widths = _mesh(threshold, 0.5 / math.sqrt(float((guess.a + guess.b).max()) + 1.0))
+        self._table = np.empty(0)
         self._kinds = kinds.ravel()
         self._counts = counts.astype(np.float64)
         self.masses = self._sum_over_arms()
@@ -74,13 +75,29 @@ class UniformErrors:
         return (rounds - 1) * self.arms + (int(np.argmax(reached)) + 1 if reached.any() else self.arms)
 
     def _of_rounds(self, rounds: NDArray[np.int64]) -> _Floats:
+        """Return the expected errors after some rounds, (R,)."""
+        last = int(rounds.max())
+        if last <= _LAST_TABLE:
+            while self._table.size <= last:
+                size = max(_FIRST_TABLE, min(4 * self._table.size, _LAST_TABLE))
+                self._table, _ = errors_by_round(self.means, self._threshold, self.masses, size)
+            found: _Floats = self._table[rounds]
+            if found.min() >= _ENOUGH_ERRORS * self.arms:
+                return found
+        from cutline.theory.concentration import error_probability  # loads scipy, which many plans do without
+
         errors: _Floats = error_probability(self.means, rounds[:, None], self._threshold) @ self.masses
         return errors
 
     def _changes(self, rounds: int) -> _Floats:
         """Return what one more pull after so many does to the expected errors of each arm, shape (K,)."""
-        before, after = error_probability(self.means, np.array([[rounds], [rounds + 1]]), self._threshold)
-        change: _Floats = after - before
+        if rounds < _LAST_TABLE:
+            seen = errors_by_round(self.means, self._threshold, self.masses, rounds + 1, rounds)[1]
+        else:
+            from cutline.theory.concentration import error_probability
+
+            seen = error_probability(self.means, np.array([[rounds], [rounds + 1]]), self._threshold)
+        change: _Floats = seen[1] - seen[0]
         if self._pairs is not None:
             change = np.concatenate([self._density(part) @ change for part in self._parts()])
         return change[self._kinds]
@@ -100,9 +117,15 @@ class UniformErrors:
         """Return the Beta densities of some kinds of arms times the widths of the nodes, shape (kinds, nodes)."""
         assert self._pairs is not None
         a, b = self._pairs[part, :1], self._pairs[part, 1:]
-        log_density = special.xlogy(a - 1.0, self.means) + special.xlog1py(b - 1.0, -self.means)
-        density: _Floats = np.exp(log_density - special.betaln(a, b)) * self._widths
+        log_density = (a - 1.0) * np.log(self.means) + (b - 1.0) * np.log1p(-self.means)
+        density: _Floats = np.exp(log_density - _log_beta(a, b)) * self._widths
         return density
+
+
+def _log_beta(a: _Floats, b: _Floats) -> _Floats:
+    """Return ln B(a, b), of (kinds, 1) of both."""
+    pairs = zip(a.ravel(), b.ravel(), strict=True)
+    return np.array([[math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)] for x, y in pairs])
 
 
 def _mesh(threshold: float, widest: float) -> tuple[_Floats, _Floats]:
@@ -127,6 +150,8 @@ def theorem_budgets(guess: Guess, threshold: float, policy: Policy, target: floa
     """
     if isinstance(guess, Beliefs):
         return None, None
+    from cutline.theory.bounds import budget_divisor, log_lower_bound, log_upper_bound  # loads scipy
+
     gaps, log_target = guess.gaps, math.log(target)
     promise = denial = None
     if isinstance(policy, LSA) and policy.alpha <= 8.0:

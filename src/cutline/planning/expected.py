@@ -41,6 +41,7 @@ _ENOUGH = 1000  # arms; see docs/planning.md and benchmarks/planning.py
 _MANY = 5000  # arms
 _COARSE = 0.4  # of the spread of an arm's pulls: how many stand at one place of the transforms for few arms
 _MOST_PLACES = 2**14
+_NOTHING = 1e-25
 _LOST = 2e-3  # of the pulls at a budget
 _FURTHER_ON = 12.0  # over the root of the number of arms: how much further on levels matter to few of them
 _TAIL = 2e-4  # of the pulls, that arms may still have to take at the last row
@@ -186,17 +187,24 @@ def passed_until(
 
 
 def _first_levels(policy: Policy, threshold: float, parameters: Parameters, first: int, depth: int) -> _Floats:
-    """Return the levels at which arms on the threshold come to have more and more pulls."""
+    """Return the levels at which arms on the threshold come to have more and more pulls.
+
+    Beyond them, those at which arms half a deviation from it do: an index can be lowest at the threshold by so much
+    that arms leave it long before.
+    """
     forced = int(policy.pulls_each_arm_first)
     found = [-math.inf]  # where nothing but the first pull of each arm has been made
+    beyond = []
     n = float(max(first, forced))
     while n <= depth:
         pulls = float(round(n))
         nearest = math.floor(threshold * pulls)
         totals = {min(max(nearest + step, 0.0), pulls) for step in (-1.0, 0.0, 1.0, 2.0)}
         found.append(min(policy.index(pulls, total, threshold, *parameters) for total in totals))
+        farther = min(nearest + math.ceil(math.sqrt(pulls) / 4.0), pulls)
+        beyond.append(policy.index(pulls, farther, threshold, *parameters))
         n = max(n * _STEP, n + 1.0)
-    return np.unique(np.maximum.accumulate(np.array(found)))
+    return np.unique(np.maximum.accumulate(np.array([*found, *beyond])))
 
 
 def _values(policy: Policy, threshold: float, parameters: Parameters, pulls: int) -> _Floats:
@@ -229,7 +237,7 @@ def _for_few(sums: Sums, arms: int, unit: int, places: int) -> tuple[_Floats, _F
     more = sums.taken[:places] / (arms * unit)  # the probability that an arm has more pulls than a bin says
     one = np.fft.rfft(-np.diff(more, axis=0, prepend=1.0) * smaller[: len(more)], places, axis=0)
     before = np.concatenate([np.ones((len(one), 1)), one[:, :-1]], axis=1)
-    others = sum(0.5 * (before + share * (one - before)) ** (arms - 1) for share in _SHARES)
+    others = sum(0.5 * _power(before + share * (one - before), arms - 1) for share in _SHARES)
     budgets, change = (
         np.cumsum(np.fft.irfft(np.sum(np.fft.rfft(part, places, axis=0) * others, axis=1), places) / smaller[:, 0])
         for part in (
@@ -237,3 +245,14 @@ def _for_few(sums: Sums, arms: int, unit: int, places: int) -> tuple[_Floats, _F
         )
     )
     return budgets, float(sums.errors[0] - sums.gains[:, 0].sum()) + change
+
+
+def _power(transform: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:
+    """Return a power of each number of a transform; what is below 1e-25 counts as 0, which at most places it is."""
+    if exponent < 2:
+        return transform**exponent
+    size = transform.real**2 + transform.imag**2
+    matters = size > _NOTHING ** (2.0 / exponent)
+    powers = np.zeros_like(transform)
+    powers[matters] = transform[matters] ** exponent
+    return powers

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _BLACK, _BLUE, _GREY = "#000000", "#0072b2", "#4d4d4d"
+_OTHERS = ("#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
 
 def plan_figure(plan: Plan) -> "Figure":
     """Return a figure of a plan: simulated errors with a band of 1.96 standard errors, and those of Uniform.
 
-    Both axes are logarithmic. The target is a line across, the budget with its interval a bar down, Uniform's budget a
-    mark where it is reached.
+    The policies beside it have a line each. Both axes are logarithmic. The target is a line across, the budget with its
+    interval a bar down, Uniform's budget a mark where it is reached.
     Raises InvalidInputError for a plan without any simulated budget, and MissingDependencyError without matplotlib.
     """
     if not plan.curve:
@@ -38,6 +39,10 @@ def plan_figure(plan: Plan) -> "Figure":
         axes = figure.subplots()
         axes.fill_between(budgets, np.maximum(mean - half, floor), mean + half, color=_BLACK, alpha=0.16, linewidth=0)
         axes.plot(budgets, np.maximum(mean, floor), color=_BLACK, linewidth=2.0, label=plan.policy)
+        for number, other in enumerate(plan.beside):
+            at = [point.budget for point in other.curve]
+            errors = np.maximum([point.expected_errors for point in other.curve], floor)
+            axes.plot(at, errors, color=_OTHERS[number % len(_OTHERS)], linewidth=1.4, label=other.policy)
         if plan.policy != "Uniform":
             axes.plot(budgets, uniform, color=_BLUE, linewidth=1.4, label="Uniform, exactly")
         axes.axhline(plan.target, color=_GREY, linewidth=1.0, linestyle=(0, (5, 2)), label=f"target, {plan.target:g}")

@@ -88,6 +88,19 @@ def _log_ways(n: int, s: int) -> float:
 
 
 @jit_in_place
+def _first_from(levels: _Floats, value: float) -> int:
+    """Return the place of the first level not below a value; np.searchsorted would take long to load."""
+    low, high = 0, levels.size
+    while low < high:
+        middle = (low + high) // 2
+        if levels[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jit_in_place
 def _weigh(n: int, least: int, largest: int, nodes: Nodes, all_arms: _Floats, wrong: _Floats, threshold: float) -> None:
     """Find the integrals for the records of a row, and their part on the wrong side of the threshold.
 
@@ -202,7 +215,7 @@ def _passing(policy: type[Policy]) -> Callable[..., int]:
         least, largest, lowest = n + 2, -1, levels.size
         for s in range(row.least, row.largest + 1):
             value = -np.inf if n < first else index(float(n), float(s), threshold, 0, parameters)
-            opened = int(np.searchsorted(levels, value))
+            opened = _first_from(levels, value)
             opens[s - row.least] = opened
             if opened < levels.size:
                 least, largest, lowest = min(least, s), s + 1, min(lowest, opened)

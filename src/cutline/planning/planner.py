@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,9 @@ from numpy.typing import ArrayLike
 from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 from cutline.planning.beliefs import Beliefs, Guess
+from cutline.planning.computed import GOOD, computed
 from cutline.planning.exact import UniformErrors, theorem_budgets
-from cutline.planning.expected import ExpectedCurve, TooDeepError, can_be_expected, curve_of, is_good
-from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Curve, Found, search
+from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Found, search
 from cutline.planning.simulator import Simulator
 from cutline.policies import Policy
 from cutline.problem import Problem
@@ -27,11 +28,6 @@ from cutline.threshold import check_threshold
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-GOOD = 0.005
-"""How far a budget that is computed may be from the true one, as a share of it: see docs/planning.md."""
-
-_SHOWN, _BEYOND = 100, 1.3  # budgets of a computed curve, and how far beyond the target it goes
 
 COLUMNS = ("what", "budget", "low", "high", "how")
 
@@ -47,6 +43,18 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """What another policy needs, and its curve: the same as in the plan in whose ``beside`` it stands."""
+
+    policy: str
+    budget: int | None
+    low: int | None
+    high: int | None
+    games: int
+    curve: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
 class Plan(Rows):
     """What ``plan`` returns. Budgets are pulls in all; None stands for a budget that does not exist or was not found.
 
@@ -56,7 +64,8 @@ class Plan(Rows):
     ``standard_error``, 0 if computed. ``uniform``: what Uniform needs, exactly.
     ``upper_bound``: the budget from which on Theorem 1 promises the target to LSA. ``lower_bound``: below it Theorem 2
     denies the target to every policy on some choice of the arms' sides. ``remark``: what else there is to know, such as
-    why there is no budget. ``curve``: the expected errors at the budgets that were looked at.
+    why there is no budget. ``curve``: the expected errors at the budgets that were looked at. ``beside``: what the
+    other policies need that were asked for.
     """
 
     policy: str
@@ -76,22 +85,23 @@ class Plan(Rows):
     remark: str
     seed: int
     curve: tuple[Point, ...]
+    beside: tuple[Beside, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict a line of the table, with the keys of ``COLUMNS``."""
-        if self.games:
-            how = f"simulated, {self.games:,} games, {self.confidence:.0%} interval"
-        else:
-            how = f"computed, good to {GOOD:.1%}" if self.curve else "not simulated"
-        rows = [
-            (self.policy, self.budget, self.low, self.high, how),
-            ("Uniform", self.uniform, None, None, "exact"),
-        ]
+        plans: list[Plan | Beside] = [self, *self.beside]
+        rows = [(one.policy, one.budget, one.low, one.high, self._how(one)) for one in plans]
+        rows.append(("Uniform", self.uniform, None, None, "exact"))
         if self.upper_bound is not None:
             rows.append((self.policy, self.upper_bound, None, None, "enough, says Theorem 1"))
         if self.lower_bound is not None:
             rows.append(("any policy", self.lower_bound, None, None, "needed at worst, says Theorem 2"))
         return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+
+    def _how(self, one: "Plan | Beside") -> str:
+        if one.games:
+            return f"simulated, {one.games:,} games, {self.confidence:.0%} interval"
+        return f"computed, good to {GOOD:.1%}" if one.curve else "not simulated"
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> "Figure":
         """Return the figure of the plan, and write it to a path if one is given: .svg, .png or .pdf.
@@ -124,7 +134,7 @@ def plan(
     *,
     errors: float | None = None,
     accuracy: float | None = None,
-    policy: Policy | str = "LSA",
+    policy: Policy | str | Iterable[Policy | str] = "LSA",
     seed: int = 0,
     executor: Executor | int | None = None,
     progress: Progress | bool | None = None,
@@ -135,6 +145,7 @@ def plan(
     own means: ``Beliefs.prior(2, 2, 1000)``, or ``Beliefs.after(pulls, totals)`` after a pilot round, whose pulls are
     spent and not part of the budget. The policy itself starts without any of this.
     ``errors``: the target, expected wrong decisions; or ``accuracy``, the share of right ones. One of the two.
+    ``policy``: one, or several, of which the plan is for the first and says beside it what the others need.
     ``executor`` and ``progress`` as in ``simulate``. The same seed gives the same plan on any executor.
 
     With a prior of 1,000 arms or more, and a policy that needs neither budget nor true means, the errors are computed
@@ -145,17 +156,25 @@ def plan(
     limit = check_threshold(threshold)
     known: Guess = guess if isinstance(guess, Beliefs) else Problem(guess, limit)
     target = _target(known.arms, errors, accuracy)
-    (chosen,) = check_policies(policy)
+    chosen, *others = check_policies(policy)
     seed = check_whole("seed", seed, 0, 2**64 - 1)
     jobs_of(executor)
     on_threshold = 0 if isinstance(known, Beliefs) else int(np.count_nonzero(known.gaps == 0.0))
     reachable = target >= on_threshold / 2
     exact = UniformErrors(known, limit)
-    found = NOTHING
-    if reachable:
-        found = _computed(known, exact, limit, chosen, target) or search(
-            Simulator(known, limit, chosen, seed, executor, progress), target
-        )
+
+    def needed_by(one: Policy) -> Found:
+        if not reachable:
+            return NOTHING
+        simulator = Simulator(known, limit, one, seed, executor, progress)
+        return computed(known, exact, limit, one, target) or search(simulator, target)
+
+    def points(one: Found) -> tuple[Point, ...]:
+        columns = zip(*one.curve.columns(), strict=True)
+        return tuple(Point(int(at), float(mean), float(error), exact.at(int(at))) for at, mean, error in columns)
+
+    found = needed_by(chosen)
+    beside = [(str(one), needed_by(one)) for one in others]
     promise, denial = theorem_budgets(known, limit, chosen, target)
     return Plan(
         policy=str(chosen),
@@ -174,36 +193,9 @@ def plan(
         lower_bound=denial,
         remark=_remark(found, target) if reachable else _why_not(on_threshold, known.arms, target),
         seed=seed,
-        curve=tuple(
-            Point(int(budget), float(mean), float(error), exact.at(int(budget)))
-            for budget, mean, error in zip(*found.curve.columns(), strict=True)
-        ),
+        curve=points(found),
+        beside=tuple(Beside(name, one.budget, one.low, one.high, one.games, points(one)) for name, one in beside),
     )
-
-
-def _computed(guess: Guess, uniform: UniformErrors, threshold: float, policy: Policy, target: float) -> Found | None:
-    """Return what is found without a game, or None where that is not good to 0.5 %."""
-    if not (can_be_expected(policy) and is_good(guess)):
-        return None
-    try:
-        curve = curve_of(guess, uniform, threshold, policy, target)
-    except TooDeepError:
-        return None
-    budget = curve.budget(target)
-    if budget is None:
-        return None
-    if budget <= guess.arms:
-        low = high = budget = guess.arms
-    else:
-        low, high = math.floor(budget * (1.0 - GOOD)), math.ceil(budget * (1.0 + GOOD))
-    return Found(budget, low, high, curve.at(budget), 0.0, 0, _thinned(curve, budget))
-
-
-def _thinned(curve: ExpectedCurve, budget: int) -> Curve:
-    """Return the curve at some whole budgets, up to somewhat beyond the one that was looked for."""
-    last = min(float(curve.budgets[-1]), _BEYOND * budget)
-    budgets = np.unique(np.round(np.geomspace(curve.budgets[0], last, _SHOWN)).astype(np.int64))
-    return Curve(budgets, np.interp(budgets, curve.budgets, curve.errors), np.zeros(budgets.size))
 
 
 def _target(arms: int, errors: float | None, accuracy: float | None) -> float:

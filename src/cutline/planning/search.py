@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from cutline.planning.simulator import Simulator
 
@@ -198,5 +197,7 @@ def fit_crossing(budgets: NDArray[np.int64], errors: _Floats, target: float, cen
     shift = (math.log(target) - intercept) / slope
     contributions = (errors / mean - 1.0) @ (level + shift * tilt)
     relative_error = float(contributions.std(ddof=1)) / math.sqrt(draws)
+    from scipy import special  # takes long to load, and plans that are computed do without
+
     quantile = float(special.stdtrit(draws - 1.0, 0.5 + CONFIDENCE / 2.0))
     return Fit(shift, quantile * relative_error / -slope, slope, relative_error)
