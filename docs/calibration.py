@@ -164,6 +164,11 @@ def main() -> None:
         "2,000 tests, 95 % always pass": np.append(np.ones(1900), rng.beta(3.0, 1.0, 100)),
         "1,000 means from Beta(2, 2)": rng.beta(2.0, 2.0, 1000),
         "300 means from Beta(8, 2)": rng.beta(8.0, 2.0, 300),
+        "500 means, half of them 1, half from all over [0, 1]": np.append(np.ones(250), rng.random(250)),
+        "500 means from all over [0, 1]": rng.random(500),
+        "600 means, two in three near 1/4, one near 4/5": np.append(
+            rng.beta(20.0, 60.0, 400), rng.beta(40.0, 10.0, 200)
+        ),
     }
     print(header + "\n" + rule)
     every = []

@@ -15,6 +15,7 @@ ARMS = {
     "bluebirds": SCRIPT["shares"](bundled.folder("bluebirds")),
     "a suite": np.append(np.ones(1900), RNG.beta(3.0, 1.0, 100)),
     "a crowd": RNG.beta(2.0, 2.0, 1000),
+    "half at 1": np.append(np.ones(250), RNG.random(250)),
 }
 
 
@@ -24,6 +25,7 @@ ARMS = {
         *(("bluebirds", threshold) for threshold in SCRIPT["THRESHOLDS"]),
         *(("a suite", threshold) for threshold in (0.5, 0.75, 0.9, 0.95)),
         *(("a crowd", threshold) for threshold in (0.5, 0.75, 0.9)),
+        *(("half at 1", threshold) for threshold in (0.5, 0.75, 0.9, 0.95)),
     ],
 )
 def test_claimed_errors_of_coins_are_within_a_factor_of_two_of_the_true_ones_or_three_errors(

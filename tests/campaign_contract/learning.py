@@ -39,13 +39,20 @@ def said(campaign: Campaign, knowledge: Knowledge) -> list[float]:
 
 
 class Learning(CampaignTests):
-    def test_it_learns_at_as_many_results_as_arms_and_then_whenever_they_are_a_tenth_more(self, create: Create) -> None:
+    def test_it_learns_at_as_many_results_as_arms_and_then_whenever_they_are_half_as_many_again(
+        self, create: Create
+    ) -> None:
         campaign = create(30)
         answer(campaign, 0.8, 1, 29)
         assert rows(campaign, STATE) == [(0, 0, 30, 30)]
         answer(campaign, 0.8, 2, 1)
         assert rows(campaign, STATE) == [(1, 30, 50, 30)]
         answer(campaign, 0.8, 3, 250)
+        assert [results for _, results, _ in rows(campaign, LEARNT)] == [30, 50, 75, 112, 168, 252]
+
+    def test_with_a_target_it_learns_whenever_results_are_a_fifth_more(self, create: Create) -> None:
+        campaign = create(30, target_errors=0.01, threshold=0.8)
+        answer(campaign, 0.8, 3, 280)
         assert [results for _, results, _ in rows(campaign, LEARNT)] == [*range(30, 111, 20), 132, 158, 189, 226, 271]
 
     def test_what_it_says_follows_from_what_was_written_down_and_the_rewards(self, create: Create) -> None:

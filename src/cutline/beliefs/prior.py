@@ -1,31 +1,29 @@
 """What many arms tell about each other: a prior of their means, learnt from all records.
 
 A prior has a density on (0, 1), constant on each cell of a grid, and points of mass at 0 and 1, since suites and evals
-have arms that never or always succeed. It is learnt in two steps. First a Beta distribution with the two points, by the
-likelihood of all records; the likelihood does not depend on why an arm was pulled as often as it was, so no rule of
-asking does harm. Then the masses of all cells, by EM, under a Dirichlet prior that is centred on the first fit and
-weighs as much as ``_CENTRE`` arms: where many arms show a shape that no Beta has, the prior takes it on.
+have arms that never or always succeed. It is learnt in two steps. First a Beta distribution, with points where the
+records need them (``beta_fit``), by the likelihood of all records; the likelihood does not depend on why an arm was
+pulled as often as it was, so no rule of asking does harm. Then the masses of all cells, by EM, under a Dirichlet prior
+that is centred on the first fit and weighs as much as ``_CENTRE`` arms: where many arms show a shape that no Beta has,
+the prior takes it on.
 
-The first fit has a prior itself, with the flat Beta(1, 1) in its middle, so that few arms say little.
 A reward between 0 and 1 counts as that part of a success and the rest of a failure.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaln, expit, psi, softmax
+from scipy.special import betainc, betaln
 
+from cutline.beliefs.beta_fit import shapes
 from cutline.beliefs.intervals import Floats
 
 _CELLS = 120
 _CENTRE = 30.0  # arms
 _STEPS = 60
-_STARTS = (0.0, 0.7), (2.0, -0.5), (-2.0, -0.5)  # logit of the mean, ln(a + b)
-_SPREAD_OF_MEAN, _SPREAD_OF_SIZE = 3.0, 2.0  # standard deviations of the logit of the mean and of ln(a + b)
-_FLAT_SIZE = np.log(2.0)  # ln(a + b) of Beta(1, 1)
-_POINTS = np.array([1.0, 0.02, 0.02])  # arms that stand for the Beta and for each point before there is any
-_FURTHEST = 12.0
+_STILL = 1e-20
 _TINY = 1e-12
 _UNDERFLOW = 1e-300
 
@@ -75,15 +73,7 @@ class Prior:
     @classmethod
     def learn(cls, pulls: ArrayLike, totals: ArrayLike, arms: ArrayLike) -> "Prior":
         """Return the prior that is learnt from records: ``arms`` of them, arrays (R,), have these pulls and totals."""
-        n, total, count = (np.asarray(item, np.float64) for item in (pulls, totals, arms))
-        centre = _centre(n, total, count)
-        masses = centre
-        likelihood = _likelihoods(n, total)
-        for _ in range(_STEPS):
-            weights = count / np.einsum("rc,c->r", likelihood, masses)  # with @ many threads would wait for each other
-            shares = masses * np.einsum("r,rc->c", weights, likelihood)
-            masses = (shares + _CENTRE * centre) / (count.sum() + _CENTRE)
-        return cls(masses)
+        return cls(_learnt(*(np.asarray(item, np.float64).tobytes() for item in (pulls, totals, arms))))
 
     def above(self, pulls: ArrayLike, totals: ArrayLike, threshold: float) -> Floats:
         """Return the probability that the mean of an arm with such a record is above the threshold, in (0, 1).
@@ -147,39 +137,49 @@ def _short(n: Floats, total: Floats) -> Floats:
     return means
 
 
+@lru_cache(maxsize=2)
+def _learnt(pulls: bytes, totals: bytes, arms: bytes) -> Floats:
+    """Return the masses of the prior that is learnt; a campaign and its policy learn from the same records."""
+    n, total, count = (np.frombuffer(item) for item in (pulls, totals, arms))
+    masses = _most_probable(_likelihoods(n, total), count, _centre(n, total, count))
+    masses.flags.writeable = False
+    return masses
+
+
 def _centre(n: Floats, total: Floats, count: Floats) -> Floats:
-    """Return the masses of the Beta distribution with points at 0 and 1 that is most probable given all records."""
-    from scipy.optimize import minimize  # takes long to load, and only learning needs it
-
-    none, all_of_them = total == 0.0, total == n
-
-    def unlikely(x: Floats) -> tuple[float, Floats]:
-        """Return minus the logarithm of the posterior density at x, but for a constant, and its gradient."""
-        a, b, weights = _unpack(x)
-        of_beta = weights[0] * np.exp(betaln(a + total, b + n - total) - betaln(a, b))
-        parts = np.stack([of_beta, weights[1] * none, weights[2] * all_of_them])
-        fit = parts.sum(axis=0) + _UNDERFLOW
-        shares = (parts * (count / fit)).sum(axis=1)
-        both = psi(a + b) - psi(a + b + n)
-        by_a = (count * of_beta / fit) @ (psi(a + total) - psi(a) + both)
-        by_b = (count * of_beta / fit) @ (psi(b + n - total) - psi(b) + both)
-        far = np.array([x[0] / _SPREAD_OF_MEAN, (x[1] - _FLAT_SIZE) / _SPREAD_OF_SIZE])
-        value = 0.5 * far @ far - _POINTS @ np.log(weights) - count @ np.log(fit)
-        mean = a / (a + b)
-        gradient = np.empty(4)
-        gradient[0] = far[0] / _SPREAD_OF_MEAN - (a + b) * mean * (1.0 - mean) * (by_a - by_b)
-        gradient[1] = far[1] / _SPREAD_OF_SIZE - a * by_a - b * by_b
-        gradient[2:] = (weights * (_POINTS.sum() + count.sum()) - _POINTS - shares)[1:]
-        return float(value), gradient
-
-    bounds = [(-_FURTHEST, _FURTHEST)] * 4
-    fits = [minimize(unlikely, [*start, -3.0, -3.0], jac=True, method="TNC", bounds=bounds) for start in _STARTS]
-    a, b, weights = _unpack(min(fits, key=lambda fit: fit.fun).x)
-    cells = weights[0] * np.diff(betainc(a, b, _EDGES)) + _TINY * _WIDTHS  # no mean is impossible
-    return np.append(cells, weights[1:])
+    """Return the masses of the average of the shapes that are fitted to the records."""
+    masses = np.zeros(_CELLS + 2)
+    for weight, shape in shapes(n, total, count):
+        cells = shape.weight * np.diff(betainc(shape.a, shape.b, _EDGES))
+        masses += weight * np.append(cells, [shape.zero, shape.one])
+    masses[:-2] += _TINY * _WIDTHS  # no mean is impossible
+    return masses
 
 
-def _unpack(x: Floats) -> tuple[float, float, Floats]:
-    """Return a, b and the weights of the Beta and of the points 0 and 1."""
-    mean, size = expit(x[0]), np.exp(x[1])
-    return mean * size, (1.0 - mean) * size, softmax([0.0, x[2], x[3]])
+def _most_probable(likelihood: Floats, count: Floats, centre: Floats) -> Floats:
+    """Return the masses that are most probable under the Dirichlet prior, by EM.
+
+    EM is slow where records say little, so three of its steps are taken as one that is extrapolated from two (Varadhan
+    and Roland: Simple and globally convergent methods for accelerating the convergence of any EM algorithm,
+    Scandinavian Journal of Statistics 35, 2008).
+    """
+    arms = count.sum() + _CENTRE
+
+    def step(masses: Floats) -> Floats:
+        weights = count / np.einsum("rc,c->r", likelihood, masses)  # with @ many threads would wait for each other
+        shares = masses * np.einsum("r,rc->c", weights, likelihood)
+        following: Floats = (shares + _CENTRE * centre) / arms
+        return following
+
+    masses = centre
+    for _ in range(_STEPS):
+        first = step(masses)
+        second = step(first)
+        change = first - masses
+        bend = second - first - change
+        if bend @ bend <= _STILL:
+            return second
+        length = max(1.0, float(np.sqrt((change @ change) / (bend @ bend))))
+        further = np.maximum(masses + 2.0 * length * change + length**2 * bend, _UNDERFLOW)
+        masses = step(further / further.sum())
+    return masses

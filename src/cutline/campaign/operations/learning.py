@@ -24,8 +24,11 @@ _BATCH = 10_000
 """Arms that one transaction brings up to date."""
 
 _FEWEST = 20
-_GROWTH = 5
-"""It is time to learn again after as many results as there were before, divided by ``_GROWTH``, but ``_FEWEST``."""
+_PART, _PART_TO_TARGET = 2, 5
+"""It is time to learn again after as many results as there were before, divided by this, but ``_FEWEST``.
+
+A campaign that ends as soon as few enough errors are expected is divided by the second.
+"""
 
 _RECORDS = (
     select(arms.c.pulls, arms.c.total, arms.c.squares, func.count().label("arms"))
@@ -41,7 +44,8 @@ def next_time(settings: Settings, arms: int, known: Learnt, results: int) -> int
     """
     policy, times = settings.policy, []
     if settings.prior is None:
-        times.append(results + max(_FEWEST, results // _GROWTH) if results else max(arms, _FEWEST))
+        part = _PART if settings.target_errors is None else _PART_TO_TARGET
+        times.append(results + max(_FEWEST, results // part) if results else max(arms, _FEWEST))
     if isinstance(policy, LearningPolicy):
         times.append(max(policy.next_refit(arms, known.policy_from), results + 1))
     return min(times, default=None)
