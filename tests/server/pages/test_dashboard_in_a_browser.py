@@ -66,6 +66,7 @@ def test_numbers_change_while_a_command_measures_and_end_as_it_ends(
         expect(page.locator("#running")).to_have_text(status.finished.value, timeout=10_000)
         expect(spent).to_have_text(f"{status.spent:,}")
         expect(page.locator("#far")).to_contain_text(f"{status.expected_errors:,.2f}")
+        assert page.locator("#curve polyline").count() == 1
         assert page.evaluate("window.stayed") is True
 
 
@@ -74,7 +75,13 @@ def test_axe_finds_nothing_at_any_width_in_light_and_dark(page: Page, db: str) -
         for turn in range(3):
             for pull in campaign.ask(40, worker=f"worker {turn}"):
                 campaign.tell(pull, len(pull.arm) % 2)
-        for path in ("/", "/campaign?campaign=birds", "/arm?campaign=birds&arm=a%2Fb", "/login"):
+        for path in (
+            "/",
+            "/campaign?campaign=birds",
+            "/arm?campaign=birds&arm=a%2Fb",
+            "/workers?campaign=birds",
+            "/login",
+        ):
             page.goto(address + path)
             assert violations_everywhere(page) == [], path
         assert page.title() != "1"
@@ -93,7 +100,7 @@ def test_a_table_is_read_by_links_and_an_arm_of_any_length_opened(page: Page, db
         page.get_by_label("Decision").select_option("undecided")
         page.get_by_role("button", name="Show").click()
         page.get_by_role("link", name="After").click()
-        expect(page.locator("#arms")).to_contain_text("26 to 46 of 46")
+        expect(page.locator("#arms tbody tr")).to_have_count(21)
         page.get_by_role("link", name="Pulls").click()
         expect(page.locator("th[aria-sort=descending]")).to_contain_text("Pulls")
 

@@ -136,30 +136,29 @@ def test_an_arm_with_an_odd_id_has_a_page_with_its_history(reader: Visitor, read
 
 
 def test_the_table_is_sorted_filtered_searched_and_paged_by_links(reader: Visitor, read_only: str) -> None:
+    def follow(word: str) -> list[str]:
+        (link,) = [link for link in reader.page.links() if f"{word}=" in link]
+        return arms_of(reader.get(link))
+
     with Campaign.open(read_only, "birds") as campaign:
         every = campaign.decisions()
-    reader.get("/campaign", campaign="birds", search="wren", sort="arm", order="up")
+    reader.get("/campaign", campaign="birds", search="wren", order="id")
     wrens = sorted(item.arm for item in every if "wren" in item.arm)
     assert arms_of(reader) == wrens[:25]
-    assert "1 to 25 of 60" in reader.page.text
-    following = [link for link in reader.page.links() if "page=2" in link]
-    assert arms_of(reader.get(following[0])) == wrens[25:50]
-    reader.get("/campaign", campaign="birds", search="wren", sort="arm", order="up", page="3")
-    assert arms_of(reader) == wrens[50:]
+    assert [follow("after"), follow("after")] == [wrens[25:50], wrens[50:]]
+    assert not [link for link in reader.page.links() if "after=" in link]
+    assert [follow("before"), follow("before")] == [wrens[25:50], wrens[:25]]
     for only in ("above", "below", "undecided"):
-        reader.get("/campaign", campaign="birds", only=only, search="Wren")
-        number = sum(in_words(item) == only for item in every if "wren" in item.arm)
-        assert f"{'1' if number else '0'} to {min(number, 25)} of {number}" in reader.page.text
-    means = {item.arm: item.mean for item in every}
-    reader.get("/campaign", campaign="birds", sort="mean", order="down", search="wren")
+        reader.get("/campaign", campaign="birds", only=only, search="wren 1", order="id")
+        assert arms_of(reader) == sorted(item.arm for item in every if "wren 1" in item.arm and in_words(item) == only)
+    means = {item.arm: -1.0 if item.mean is None else item.mean for item in every}
+    reader.get("/campaign", campaign="birds", order="-mean", search="wren")
     shown = [means[arm] for arm in arms_of(reader)]
-    assert shown == sorted(shown, key=lambda mean: -1 if mean is None else mean, reverse=True)
+    assert shown == sorted((means[arm] for arm in wrens), reverse=True)[:25]
     assert "No arm is like that." in reader.get("/campaign", campaign="birds", search="nothing like it").page.text
 
 
-@pytest.mark.parametrize(
-    "query", [{"sort": "payload"}, {"order": "sideways"}, {"only": "good"}, {"page": "0"}, {"page": "x"}]
-)
+@pytest.mark.parametrize("query", [{"order": "payload"}, {"order": "--id"}, {"only": "good"}, {"search": "x" * 201}])
 def test_a_view_that_there_is_not_is_refused(reader: Visitor, query: dict[str, str]) -> None:
     assert reader.get("/campaign", campaign="birds", **query).status == 422
     assert next(iter(query)) in reader.page.text
@@ -175,6 +174,37 @@ def test_a_download_is_what_export_writes(
     reader.get(link)
     assert reader.body.decode() == cutline("export", what, "--db", read_only, "--format", form)
     assert reader.headers["content-disposition"] == f"attachment; filename*=UTF-8''birds-{what}.{form}"
+
+
+def test_the_page_of_workers_says_how_often_they_agree(reader: Visitor, read_only: str) -> None:
+    with Campaign.open(read_only, "birds") as campaign:
+        expected = [[worker.name, str(worker.answers), f"{worker.agreement:.0%}"] for worker in campaign.workers()]
+    text = reader.get("/workers", campaign="birds").body.decode()
+    names = re.findall(r'<th scope="row"><bdi>(.*?)</bdi>', text)
+    cells = re.findall(r'data-name="(?:answers|agree)">(.*?)<', text)
+    assert [[name, *cells[2 * i : 2 * i + 2]] for i, name in enumerate(names)] == expected
+
+
+def test_the_curve_ends_where_the_campaign_stands(reader: Visitor, read_only: str) -> None:
+    with Campaign.open(read_only, "birds") as campaign:
+        points, status = campaign.progress(), campaign.status()
+    text = reader.get("/campaign", campaign="birds").body.decode()
+    (line,) = re.findall(r'<polyline class="curve" points="(.*?)"', text)
+    places = [tuple(map(float, place.split(","))) for place in line.split()]
+    (top,) = re.findall(r'<div class="scale up" aria-hidden="true"><span>(\d+)</span>', text)
+    assert len(places) == len(points)
+    assert places[-1] == pytest.approx(
+        (1000 * status.spent / 500, 400 * (1 - status.expected_errors / float(top))), abs=0.01
+    )
+    assert max(point.expected_errors for point in points) <= float(top)
+
+
+def test_what_was_changed_of_a_campaign_is_shown(visitor: Visitor, db: str) -> None:
+    with Campaign.open(db, "birds") as campaign:
+        campaign.change(budget=600)
+    text = visitor.get("/campaign", campaign="birds").page.text
+    assert ": budget 500 → 600" in text
+    assert "Left of 600" in text
 
 
 def test_the_pulse_changes_with_what_is_shown(visitor: Visitor, db: str) -> None:

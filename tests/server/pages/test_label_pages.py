@@ -38,7 +38,7 @@ def results(db: str) -> list[tuple[str, float, str | None]]:
         return [(result.arm, result.reward, result.worker) for result in campaign.results()]
 
 
-def test_two_equal_posts_a_moment_apart_store_one_answer(address: str, db: str) -> None:
+def test_two_equal_posts_a_moment_apart_store_one_answer_and_lease_one_next_item(address: str, db: str) -> None:
     ann = labeller(address, "ann")
     where, fields = ann.page.form("/label")
     others = []
@@ -53,6 +53,9 @@ def test_two_equal_posts_a_moment_apart_store_one_answer(address: str, db: str) 
         thread.join()
     assert [other.status for other in others] == [200, 200]
     assert len(results(db)) == 1
+    assert others[0].page.form("/label")[1]["pull"] == others[1].page.form("/label")[1]["pull"]
+    with Campaign.open(db, "birds") as campaign:
+        assert (campaign.status().spent, campaign.status().in_flight) == (1, 1)
     assert ["This answer had been stored already. It counts once." in other.page.text for other in others].count(True)
 
 

@@ -2,11 +2,11 @@
 
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from io import TextIOWrapper
 from tempfile import TemporaryFile
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Annotated, Literal
 
 from fastapi import Query, Request
 
@@ -18,8 +18,7 @@ from cutline.campaign.files.exporting import (
     write_csv,
     write_jsonl,
 )
-from cutline.campaign.operations.creation import MOST_ARMS
-from cutline.campaign.results import Decision, Status, in_words
+from cutline.campaign.results import Decision, Status
 from cutline.server.pages.rendering import link
 
 PAGE = 25
@@ -28,18 +27,50 @@ PAGE = 25
 
 @dataclass(frozen=True)
 class View:
-    """Which arms a table shows, in which order: what stands in the address of a page that can be shared."""
+    """Which arms a table shows, in which order: what stands in the address of a page that can be shared.
 
-    sort: Literal["wrong", "arm", "pulls", "mean"] = "wrong"
-    order: Literal["up", "down"] = "down"
+    They are those ``after`` an arm, or those ``before`` one, in the order of ``Campaign.decisions``.
+    """
+
+    order: Literal["wrong", "-wrong", "id", "-id", "mean", "-mean", "pulls", "-pulls"] = "-wrong"
     only: Literal["", "above", "below", "undecided"] = ""
     search: Annotated[str, Query(max_length=200)] = ""
-    page: Annotated[int, Query(ge=1, le=MOST_ARMS)] = 1
+    after: str = ""
+    before: str = ""
 
-    def query(self, **changed: Any) -> dict[str, Any]:
-        """Return the query of an address with this view, changed; what is as usual is left out."""
-        view, usual = replace(self, **changed), View()
-        return {name: value for name, value in vars(view).items() if value != getattr(usual, name)}
+    def query(self, **changed: str) -> dict[str, str]:
+        """Return the query of an address with this view from its first page on, changed; the usual is left out."""
+        values, usual = vars(self) | {"after": "", "before": ""} | changed, vars(View())
+        return {name: value for name, value in values.items() if value != usual[name]}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The arms of a view, and whether there are others before and after them."""
+
+    arms: list[Decision]
+    has_before: bool
+    has_after: bool
+
+
+def table(campaign: Campaign, view: View) -> Table:
+    """Return the arms that a view shows."""
+    backwards = bool(view.before)
+    found: list[Decision] = campaign.decisions(
+        order=_reversed(view.order) if backwards else view.order,
+        limit=PAGE + 1,
+        after=(view.before or view.after) or None,
+        only=view.only or None,
+        search=view.search or None,
+    )
+    more, arms = len(found) > PAGE, found[:PAGE]
+    if backwards:
+        return Table(arms[::-1], has_before=more, has_after=True)
+    return Table(arms, has_before=bool(view.after), has_after=more)
+
+
+def _reversed(order: str) -> str:
+    return order.removeprefix("-") if order.startswith("-") else f"-{order}"
 
 
 def state(statuses: Iterable[Status]) -> str:
@@ -78,24 +109,6 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
     with file:
         while piece := file.read(1 << 16):
             yield piece
-
-
-def arms(campaign: Campaign, view: View) -> tuple[list[Decision], int]:
-    """Return the arms on a page of the table, and how many arms are like that; those without a mean come last."""
-    sought = view.search.lower()
-    found = [
-        item
-        for item in campaign.decisions()
-        if view.only in ("", in_words(item)) and (not sought or sought in item.arm.lower())
-    ]
-    down = view.order == "down"
-    found.sort(key=lambda item: _place(item, view.sort), reverse=down)
-    return found[(view.page - 1) * PAGE : view.page * PAGE], len(found)
-
-
-def _place(decision: Decision, column: str) -> Any:
-    value = getattr(decision, column)
-    return -1.0 if value is None else value
 
 
 def settings_in_words(status: Status) -> dict[str, str]:

@@ -57,21 +57,32 @@ def campaign(
 
     def show(opened: Campaign) -> Response:
         status = opened.status()
-        arms, found = dashboard.arms(opened, view)
-        first = (view.page - 1) * dashboard.PAGE
+        table = dashboard.table(opened, view)
         return page(
             request,
             "campaign.html",
             status=status,
             state=dashboard.state([status]),
             settings=dashboard.settings_in_words(status),
+            changes=opened.history(),
+            curve=pictures.curve(opened.progress(), status.settings.budget, status.settings.target_errors),
             join=dashboard.ways_to_join(request, status.name),
-            arms=[(arm, pictures.interval(arm, status.settings.threshold)) for arm in arms],
+            table=table,
+            arms=[(arm, pictures.interval(arm, status.settings.threshold)) for arm in table.arms],
             view=view,
-            first=first + 1 if arms else 0,
-            last=first + len(arms),
-            found=found,
         )
+
+    return served.use(campaign, show)
+
+
+@router.get("/workers", dependencies=READING)
+def workers(request: Request, campaign: CampaignName, served: Served) -> Response:
+    """Show who works on a campaign, how much, and how often they agree with what is decided."""
+
+    def show(opened: Campaign) -> Response:
+        status = opened.status()
+        state = dashboard.state([status])
+        return page(request, "workers.html", status=status, state=state, workers=opened.workers())
 
     return served.use(campaign, show)
 

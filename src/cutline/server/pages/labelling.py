@@ -53,7 +53,7 @@ class Labeller:
         if after is None:
             return self.campaign.ask(1, self.worker, self.lease)
         self.record(after)
-        return self.campaign.ask(1, self.worker, self.lease)
+        return self.campaign.ask(1, self.worker, self.lease, request=f"the item after {after}")
 
     def record(self, pull: str) -> PullRecord:
         """Return what has become of a pull."""
