@@ -1,5 +1,6 @@
 """How decisions are shown by commands, and the exit status that they are worth."""
 
+import json
 import os
 import pty
 import sys
@@ -135,14 +136,17 @@ def test_answers_are_weighed_by_who_gave_them(cutline: Run) -> None:
     lines = [line.split(",") for line in done.out.splitlines()]
     assert [(line[0], line[4]) for line in lines[1:]] == [("a", "above"), ("b", "below"), ("c", "above")]
     assert [float(line[5]) for line in lines[1:]] == [item.wrong for item in weighed]
-    assert done.err.startswith("weighed by 2 workers: 0.")
+    assert done.err.startswith("1 worker weighed: 0.")
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--workers", "some"), "workers is 'some'; it must be one of alike, weighed"),
-        (("--exclude", "bob"), "known answers and workers to exclude are for answers that are weighed"),
+        (
+            ("--exclude", "bob"),
+            "known answers and workers to exclude are for workers that are weighed: give --workers weighed",
+        ),
         (("--workers", "weighed", "--exclude", "bob"), "campaign 'main' has no answer by 'bob'"),
         (("--workers", "weighed", "--known", "none.csv"), "cannot read none.csv"),
         (("--workers", "weighed", "--nearest", "0"), "nearest is 0; it must be a whole number from 1"),
@@ -152,3 +156,22 @@ def test_what_cannot_be_weighed_is_refused_in_one_line(cutline: Run, words: tupl
     done = cutline("campaign", "decisions", "--db", "x.db", *words)
     assert (done.status, done.out) == (2, "")
     assert message in done.err
+
+
+def test_workers_are_shown_with_how_often_each_is_right(cutline: Run) -> None:
+    with Campaign.create("w.db", "main", ["a", "b", "c"], 0.5, "Uniform", 9) as campaign:
+        campaign.observe_many([("a", 1, "ann"), ("a", 0, "bob"), ("b", 0, "ann"), ("b", 1, "bob"), ("c", 1, "ann")])
+        campaign.ask(1, worker="eve")
+        rates = {item.name: item for item in campaign.weigh(exclude=["bob"]).workers}
+    words = ("campaign", "workers", "--db", "w.db", "--rates", "--exclude", "bob")
+    ann, bob, eve = json.loads(cutline(*words, "--format", "json").out)
+    assert (ann["right_on_no"], ann["right_on_yes"]) == (rates["ann"].right_on_no, rates["ann"].right_on_yes)
+    low, high = rates["ann"].on_yes or (0.0, 0.0)
+    assert ann["on_yes"] == [low, high]
+    assert (bob["answers"], bob["right_on_no"], bob["on_yes"]) == (2, None, None)
+    assert (eve["in_flight"], eve["right_on_no"]) == (1, None)
+    lines = cutline(*words).out.splitlines()
+    assert lines[0].endswith("right on yes")
+    assert lines[1].endswith(f"{rates['ann'].right_on_yes:.3f} [{low:.3f}, {high:.3f}]")
+    assert lines[2].split()[-2:] == ["-", "-"]
+    assert "right" not in cutline(*words[:4]).out

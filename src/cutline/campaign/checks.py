@@ -94,5 +94,7 @@ def check_workers(workers: str, known: str | None, exclude: Collection[str]) -> 
     if workers not in ("alike", "weighed"):
         raise InvalidInputError(f"workers is {workers!r}; it must be one of alike, weighed")
     if workers == "alike" and (known is not None or exclude):
-        raise InvalidInputError("known answers and workers to exclude are for answers that are weighed; weigh workers")
+        raise InvalidInputError(
+            "known answers and workers to exclude are for workers that are weighed: give --workers weighed, or --rates"
+        )
     return workers == "weighed"

@@ -47,9 +47,9 @@ class Weighed:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences that whoever reads the decisions should know."""
-        said = (
-            f"weighed by {len(self.workers):,} workers: {self.expected_errors:.2f} wrong decisions are to be expected"
-        )
+        count = sum(item.right_on_yes is not None for item in self.workers)
+        whom = "1 worker" if count == 1 else f"{count:,} workers"
+        said = f"{whom} weighed: {self.expected_errors:.2f} wrong decisions are to be expected"
         if self.tells:
             return (said,)
         return (said, "the answers agree no more than those of a crowd that guesses, so that all workers count alike")

@@ -86,3 +86,13 @@ def say_done(text: str, done: dict[str, Any], form: str) -> None:
     say(text)
     if form == "json":
         click.echo(as_json(done), nl=False)
+
+
+known_option = click.option(
+    "--known",
+    metavar="FILE",
+    help="Answers that are known beforehand, to weigh workers by: columns task and label.",
+)
+exclude_option = click.option(
+    "--exclude", multiple=True, metavar="WORKER", help="Weigh the answers of this worker nothing; repeatable."
+)

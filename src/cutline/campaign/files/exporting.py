@@ -8,8 +8,11 @@ from typing import IO, Any
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.decisions import decision_rows
 from cutline.campaign.results import ArmHistory, Change, Status, Worker
+from cutline.campaign.weighed import Weighed
 
 RESULT_COLUMNS = ("task", "worker", "label", "key", "note")
+
+_RATES = ("right_on_no", "on_no", "right_on_yes", "on_yes")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that spreadsheets run as a formula."""
@@ -76,6 +79,15 @@ def worker_row(worker: Worker) -> dict[str, Any]:
         "in_flight": worker.in_flight,
         "last_seen": worker.last_seen,
     }
+
+
+def rated_rows(workers: Iterable[Worker], weighed: Weighed) -> list[dict[str, Any]]:
+    """Return workers as dicts, with how often each is right; None for one who has no answer that counts."""
+    rates = {item.name: item for item in weighed.workers}
+    return [
+        {**worker_row(worker), **{name: getattr(rates.get(worker.name), name, None) for name in _RATES}}
+        for worker in workers
+    ]
 
 
 def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], file: IO[str], safe: bool = False) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from cutline.cli._campaigns import db_option, name_option
+from cutline.cli._campaigns import db_option, exclude_option, known_option, name_option
 from cutline.cli._decisions import decision_options, output_of, show_decisions
 from cutline.cli._streams import say
 from cutline.errors import InvalidInputError
@@ -29,14 +29,8 @@ from cutline.errors import InvalidInputError
     metavar="alike|weighed",
     help="Count all answers alike, or weigh them by who gave them; see docs/workers.md.",
 )
-@click.option(
-    "--known",
-    metavar="FILE",
-    help="Answers that are known beforehand, to weigh workers by: columns task and label.",
-)
-@click.option(
-    "--exclude", multiple=True, metavar="WORKER", help="Weigh the answers of this worker nothing; repeatable."
-)
+@known_option
+@exclude_option
 @decision_options
 def command(
     db: str,

@@ -1,8 +1,11 @@
 """cutline campaign workers: who works on a campaign."""
 
+from typing import Any
+
 import click
 
-from cutline.cli._campaigns import db_option, name_option
+from cutline.cli._campaigns import db_option, exclude_option, known_option, name_option
+from cutline.cli._streams import say
 from cutline.cli._tables import as_json, format_option, table
 from cutline.text import moment, number
 
@@ -10,26 +13,42 @@ from cutline.text import moment, number
 @click.command()
 @db_option
 @name_option
+@click.option(
+    "--rates",
+    is_flag=True,
+    help="Also how often each is right, with 95 percent intervals, as all answers show it; see docs/workers.md.",
+)
+@known_option
+@exclude_option
 @format_option
-def command(db: str, name: str | None, form: str) -> None:
+def command(db: str, name: str | None, rates: bool, known: str | None, exclude: tuple[str, ...], form: str) -> None:
     """Show who works on a campaign.
 
     How many answers each gave, the share of them on the same side of the threshold as the decision of their arm, and
     when each was last seen. Nobody is left out of anything for it.
 
     \b
-    Example:
+    Examples:
       cutline campaign workers --db labels.db
+      cutline campaign workers --db labels.db --rates --known gold.csv
     """
-    from cutline.campaign.files.exporting import worker_row
+    from cutline.campaign.checks import check_workers
+    from cutline.campaign.files.exporting import rated_rows, worker_row
     from cutline.campaign.resume import open_one
+    from cutline.recorded.sources import read_answers
 
+    weighed = check_workers("weighed" if rates else "alike", known, exclude)
+    answers = None if known is None else read_answers(known)
     with open_one(db, name) as campaign:
-        rows = [worker_row(worker) for worker in campaign.workers()]
+        found = campaign.weigh(answers, exclude) if weighed else None
+        workers = campaign.workers()
+    rows = [worker_row(worker) for worker in workers] if found is None else rated_rows(workers, found)
+    for remark in () if found is None else found.remarks:
+        say(remark)
     if form == "json":
         click.echo(as_json(rows), nl=False)
         return
-    header = ["worker", "answers", "agree", "in flight", "last seen"]
+    header = ["worker", "answers", "agree", "in flight", "last seen"] + ["right on no", "right on yes"] * rates
     lines = [
         [
             row["worker"],
@@ -37,7 +56,17 @@ def command(db: str, name: str | None, form: str) -> None:
             number(row["agreement"], 3),
             f"{row['in_flight']:,}",
             moment(row["last_seen"]),
+            *(_rate(row, side) for side in ("no", "yes") if rates),
         ]
         for row in rows
     ]
     click.echo(table(header, lines), nl=False)
+
+
+def _rate(row: dict[str, Any], side: str) -> str:
+    """Write how often a worker is right on one side, with the interval; - for one who is left out or has no answer."""
+    rate = row[f"right_on_{side}"]
+    if rate is None:
+        return "-"
+    low, high = row[f"on_{side}"]
+    return f"{rate:.3f} [{low:.3f}, {high:.3f}]"
