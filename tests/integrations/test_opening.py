@@ -105,3 +105,18 @@ def test_a_folder_for_failures_that_cannot_be_one_is_refused(tmp_path: Path) -> 
     with pytest.raises(InvalidInputError, match="it is a file; give the name of a folder"):
         open_logs(str(tmp_path / "logs"))
     assert open_logs(None) is None
+
+
+def test_tests_that_are_skipped_are_no_arms_of_a_new_campaign_and_stay_those_of_an_older_one(tmp_path: Path) -> None:
+    def opened(name: str, suite: Suite) -> tuple[int, list[str]]:
+        campaign, _ = open_campaign(str(tmp_path / "x.db"), name, suite, {}, runs_per_test=3, minutes=None)
+        with campaign:
+            return campaign.settings.budget, [item.arm for item in campaign.decisions()]
+
+    paths = {"a": "a", "b": "b", "c": "c"}
+    assert opened("new", Suite((), paths, ["b"])) == (6, ["a", "c"])
+    assert opened("new", Suite((), paths, ["b"])) == (6, ["a", "c"])
+    assert opened("older", Suite((), paths)) == (9, ["a", "b", "c"])
+    assert opened("older", Suite((), paths, ["b"])) == (9, ["a", "b", "c"])
+    with pytest.raises(ConflictError, match="arms: 'b' is new"):
+        open_campaign(str(tmp_path / "x.db"), "new", Suite((), paths), {}, runs_per_test=None, minutes=None)

@@ -29,6 +29,13 @@ def test_skipped(): pass
 
 def test_skips_itself(): pytest.skip("not now")
 
+@pytest.mark.skipif("1 + 1 == 2", reason="nor here")
+def test_skipped_by_a_condition(): pass
+
+@pytest.mark.skipif(False, reason="here")
+@pytest.mark.xfail(False, reason="it passes")
+def test_not_skipped(): pass
+
 @pytest.mark.xfail
 def test_xfails(): assert 0
 
@@ -53,6 +60,8 @@ def test_tear_down_breaks(broken_at_last): pass
 def test_fails_and_tear_down_breaks(broken_at_last): assert 0
 
 class TestUnit(unittest.TestCase):
+    @unittest.skip("not here")
+    def test_skipped(self): assert 0
     def test_unit(self): self.assertEqual(1, 1)
     def test_subtests(self):
         for number in range(2):
@@ -71,14 +80,12 @@ MEANS = {
     "test_parameter[x,y]": 1.0,
     "test_parameter[[::]/]": 1.0,
     "test_fails": 0.0,
-    "test_skipped": None,
     "test_skips_itself": None,
-    "test_xfails": None,
-    "test_xpasses": None,
     "test_xpasses_strictly": 0.0,
     "test_set_up_breaks": 0.0,
     "test_tear_down_breaks": 0.0,
     "test_fails_and_tear_down_breaks": 0.0,
+    "test_not_skipped": 1.0,
     "TestUnit::test_unit": 1.0,
     "TestUnit::test_subtests": 0.0,
     "test_async": 1.0,
@@ -89,17 +96,14 @@ MEANS = {
     "xdist",
     [pytest.param((), id="one process"), pytest.param(("-p", "xdist", "-n", "2"), id="xdist", marks=pytest.mark.slow)],
 )
-def test_every_kind_of_test_counts_as_it_should(write: Write, run: Run, xdist: tuple[str, ...]) -> None:
+def test_every_kind_of_test_counts_as_it_should_and_what_is_known_to_be_skipped_is_no_arm(
+    write: Write, run: Run, xdist: tuple[str, ...]
+) -> None:
     write("test_kinds.py", KINDS)
-    done = run([*xdist, "-p", "anyio.pytest_plugin", "test_kinds.py"], 12)
+    done = run([*xdist, "-p", "anyio.pytest_plugin", "test_kinds.py"], 13)
     assert done.means == MEANS
-    assert sorted(arm.partition("::")[2] for arm in done.report.skipped) == [
-        "test_skipped",
-        "test_skips_itself",
-        "test_xfails",
-        "test_xpasses",
-    ]
-    assert "arm 'test_kinds.py::test_skipped' is skipped: not here" in done.news
+    assert done.report.skipped == ["test_kinds.py::test_skips_itself"]
+    assert "arm 'test_kinds.py::test_skips_itself' is skipped: not now" in done.news
     assert "arm 'test_kinds.py::test_set_up_breaks': setup: RuntimeError: no database; counts as 0" in done.news
 
 
@@ -265,3 +269,15 @@ def test_pytest_must_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
         MissingDependencyError, match=r"^cutline pytest needs pytest beside Cutline: pip install pytest$"
     ):
         collect([])
+
+
+def test_a_suite_in_which_all_is_skipped_is_refused(write: Write) -> None:
+    write("test_none.py", "import pytest\npytestmark = pytest.mark.skip\ndef test_a(): pass\ndef test_b(): pass\n")
+    with pytest.raises(InvalidInputError, match="all 2 tests that pytest found are skipped; give it other arguments"):
+        collect(["test_none.py"])
+
+
+def test_a_mark_that_makes_no_sense_skips_nothing_and_is_an_error_when_the_test_runs(write: Write, run: Run) -> None:
+    write("test_odd.py", "import pytest\n@pytest.mark.skipif('1 +', reason='x')\ndef test_a(): pass\n")
+    done = run(["test_odd.py"], 1)
+    assert (done.means, done.report.crashes) == ({"test_a": 0.0}, 1)

@@ -60,7 +60,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 class _Collection:
-    """Writes down which tests there are, a line each: the id, and the file it comes from."""
+    """Writes down which tests there are, a line each: the id, the file, and whether it will be skipped."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -68,7 +68,8 @@ class _Collection:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         with self._path.open("w", encoding="utf-8") as file:
             for item in session.items:
-                file.write(json.dumps({"id": item.nodeid, "path": str(item.path)}) + "\n")
+                row = {"id": item.nodeid, "path": str(item.path), "skipped": _is_skipped(item)}
+                file.write(json.dumps(row) + "\n")
 
 
 class _Selection:
@@ -155,6 +156,22 @@ class _Reporter:
 
     def _write(self, row: dict[str, Any]) -> None:
         self._file.write(json.dumps(row) + "\n")
+
+
+def _is_skipped(item: pytest.Item) -> bool:
+    """Whether it is known before a test runs that it will be skipped, or is expected to fail, whatever it does."""
+    function, cls = getattr(item, "obj", None), getattr(item, "cls", None)
+    if any(getattr(one, "__unittest_skip__", False) for one in (function, cls)):
+        return True
+    try:
+        from _pytest.skipping import evaluate_skip_marks, evaluate_xfail_marks
+
+        if evaluate_skip_marks(item) is not None:
+            return True
+        xfail = None if item.config.option.runxfail else evaluate_xfail_marks(item)
+        return xfail is not None and not xfail.strict and xfail.raises is None
+    except (ImportError, AttributeError, pytest.fail.Exception):  # another pytest, or a mark that makes no sense
+        return False
 
 
 def _say_nothing(**_: object) -> list[object]:

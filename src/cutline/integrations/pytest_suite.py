@@ -8,7 +8,7 @@ import secrets
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -42,15 +42,19 @@ _PASSED, _FAILED, _NONE = 0, 1, 5
 
 @dataclass(frozen=True)
 class Suite:
-    """The tests of a call of pytest: their ids in order, and the file that each comes from."""
+    """The tests of a call of pytest: their ids in order, and the file that each comes from.
+
+    ``skipped``: those of them that say before they run that they are skipped, or expected to fail.
+    """
 
     arguments: tuple[str, ...]
     paths: Mapping[str, str]
+    skipped: Collection[str] = ()
 
     @property
     def tests(self) -> list[str]:
-        """The ids, exactly as pytest writes them."""
-        return list(self.paths)
+        """The ids of those that are measured, exactly as pytest writes them."""
+        return [test for test in self.paths if test not in self.skipped]
 
     def command(self, *, timeout: float, same_order: bool = False, logs: FailureLogs | None = None) -> BatchCommand:
         """Return what runs batches of the tests; each test may take ``timeout`` seconds."""
@@ -100,7 +104,16 @@ def collect(arguments: Sequence[str]) -> Suite:
         rows = [json.loads(line) for line in found.read_text(encoding="utf-8").splitlines()]
     if not rows:
         raise InvalidInputError("pytest found no tests; give it other arguments")
-    return Suite(tuple(arguments), {row["id"]: row["path"] for row in rows})
+    suite = Suite(
+        tuple(arguments),
+        {row["id"]: row["path"] for row in rows},
+        frozenset(row["id"] for row in rows if row["skipped"]),
+    )
+    if not suite.tests:
+        raise InvalidInputError(
+            f"all {len(suite.paths):,} tests that pytest found are skipped; give it other arguments"
+        )
+    return suite
 
 
 def require_database(db: str | None, name: str | None) -> None:
@@ -121,22 +134,28 @@ def open_campaign(
 ) -> tuple[Campaign, bool]:
     """Return the campaign of a suite, made now if there is none, and whether it was made; see ``resume``.
 
+    Tests that are skipped are no arms of a new one; one that is there may have them from a time when they were not.
     A new one has a threshold of 0.95 and a budget of 20 runs a test, unless ``settings``, ``runs_per_test`` or
     ``minutes`` say otherwise. Raises InvalidInputError for runs a test out of range or together with a budget.
     """
     given = dict(settings)
-    if runs_per_test is not None:
-        if given.get("budget") is not None:
-            raise InvalidInputError("give the runs of a test or the budget of all, not both")
-        given["budget"] = check_whole("runs_per_test", runs_per_test, 1) * len(suite.tests)
-    found = find(db, name, suite.tests, given)
+    if runs_per_test is not None and given.get("budget") is not None:
+        raise InvalidInputError("give the runs of a test or the budget of all, not both")
+    tests = suite.tests
+    found = find(db, name, None, given)
     if isinstance(found, Campaign):
-        return found, False
+        with found:
+            stored = {item.arm for item in found.decisions()}
+        tests = [test for test in suite.paths if test in stored or test not in suite.skipped]
+    if runs_per_test is not None:
+        given["budget"] = check_whole("runs_per_test", runs_per_test, 1) * len(tests)
+    if isinstance(found, Campaign):
+        return resume(db, name, tests, given)
     if given.get("threshold") is None:
         given["threshold"] = THRESHOLD
     if given.get("budget") is None:
-        given["budget"] = (RUNS_PER_TEST if minutes is None else _PLENTY) * len(suite.tests)
-    return resume(db, name, suite.tests, given)
+        given["budget"] = (RUNS_PER_TEST if minutes is None else _PLENTY) * len(tests)
+    return resume(db, name, tests, given)
 
 
 def handling(on_timeout: OnTrouble, setup_errors: SetupErrors) -> Handling:
