@@ -1,7 +1,7 @@
 """Model calls that Inspect makes until it is clear which samples pass, with a campaign and with plain epochs.
 
-Run where inspect-ai and Cutline are installed: python docs/evals_inspect.py. The model is Inspect's mock, which passes
-sample i in a fixed share of its answers; the same seed gives the same answers.
+Run where inspect-ai and Cutline are installed: python docs/evals_inspect.py [SEEDS [EPOCHS ...]]. The model is
+Inspect's mock, which passes sample i in a fixed share of its answers; the same seed gives the same answers.
 """
 
 import random
@@ -67,7 +67,7 @@ def main() -> None:
     samples = [Sample(id=str(i), input=str(i), target="yes") for i in range(len(SHARES))]
     ids = [str(i) for i in range(len(SHARES))]
     seeds = range(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
-    for epochs in (2, 3):
+    for epochs in map(int, sys.argv[2:] or ("5", "10")):
         plain = [run(samples, seed, epochs) for seed in seeds]
         driven: list[tuple[int, list[float | None]]] = []
         for seed in seeds:

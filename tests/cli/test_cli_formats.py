@@ -78,3 +78,23 @@ def test_what_says_how_labels_are_written_goes_with_a_pilot(cutline: Any) -> Non
         2,
         "cutline: --from, --where and what says how labels are written go with --pilot\n",
     )
+
+
+def test_of_several_files_the_one_is_named_that_the_line_is_in(
+    cutline: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("task,worker,label\nfig,ann,1\npear,ann,1\n")
+    Path("b.csv").write_text("task,worker,label\nfig,bob,1\nfig,bob,0\n")
+    Path("c.csv").write_text("task,worker,label\npear,bob,1\npear,ann,0\n")
+    made = ("--threshold", "0.5", "--budget", "9")
+    done = cutline("import", "a.csv", "b.csv", "--db", "x.db", *made)
+    assert done.err.startswith("cutline: b.csv, line 3: worker 'bob' has another label of task 'fig' in line 2; where")
+    done = cutline("import", "a.csv", "c.csv", "--db", "x.db", *made)
+    assert done.err.startswith(
+        "cutline: c.csv, line 3: worker 'ann' has another label of task 'pear' in a.csv, line 3; where"
+    )
+    assert cutline("import", "a.csv", "--db", "x.db", *made).status == 0
+    Path("d.csv").write_text("task,worker,label\npear,cid,1\nplum,cid,1\n")
+    done = cutline("import", "a.csv", "d.csv", "--db", "x.db")
+    assert (done.status, done.err) == (2, "cutline: d.csv, line 3: campaign 'main' has no arm 'plum'\n")

@@ -71,7 +71,8 @@ def test_a_file_without_workers_has_none(file: Write) -> None:
     ],
 )
 def test_older_headers_are_understood(file: Write, header: str) -> None:
-    assert list(iter_observations(file(f"{header}\na,w,1\n"))) == [("a", "w", 1.0, 2, None, None)]
+    path = file(f"{header}\na,w,1\n")
+    assert list(iter_observations(path)) == [("a", "w", 1.0, 2, None, None, str(path))]
 
 
 def test_a_key_is_read_where_there_is_one(file: Write) -> None:
@@ -84,7 +85,7 @@ def test_a_key_is_read_where_there_is_one(file: Write) -> None:
 def test_columns_can_be_chosen(file: Write) -> None:
     path = file("task,item,who,vote,label\nx,a,w,1,7\n")
     found = list(iter_observations(path, task_col="item", worker_col="who", label_col="vote"))
-    assert found == [("a", "w", 1.0, 2, None, None)]
+    assert found == [("a", "w", 1.0, 2, None, None, str(path))]
 
 
 def test_positive_makes_one_text_1_and_every_other_0(file: Write) -> None:

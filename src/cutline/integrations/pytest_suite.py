@@ -110,9 +110,7 @@ def collect(arguments: Sequence[str]) -> Suite:
         frozenset(row["id"] for row in rows if row["skipped"]),
     )
     if not suite.tests:
-        raise InvalidInputError(
-            f"all {len(suite.paths):,} tests that pytest found are skipped; give it other arguments"
-        )
+        raise InvalidInputError(f"all {len(suite.paths):,} tests are skipped; give it other arguments")
     return suite
 
 

@@ -105,7 +105,7 @@ class Labelled:
                 continue
             kept += 1
             task = item.task or required(item.task, "task", f"{file.name}, line {line}")
-            yield RecordedLabel(task, item.worker or None, label, line, item.key or None)
+            yield RecordedLabel(task, item.worker or None, label, line, item.key or None, None, file.name)
         if kept:
             words.finish(file.name)
 
@@ -126,7 +126,7 @@ class Labelled:
             if label is not None:
                 kept += 1
                 task = task or required(task, "task", f"{table.name}, line {line}")
-                yield RecordedLabel(task, worker or None, label, line, key or None, note or None)
+                yield RecordedLabel(task, worker or None, label, line, key or None, note or None, table.name)
         remark, say = words.finish(table.name), reading.get("remark")
         if not kept:
             raise InvalidInputError(f"{table.name}: every label up to line {line} is one to skip, so none is left")

@@ -11,6 +11,7 @@ class RecordedLabel(NamedTuple):
     """One recorded label: the task and worker as text, the label in [0, 1], the line that it came from, and its key.
 
     A key says which result it is, wherever it is read from; a note is what was kept with it. None if there is none.
+    ``file`` is the name of the file that the line is in.
     """
 
     task: str
@@ -19,6 +20,7 @@ class RecordedLabel(NamedTuple):
     line: int
     key: str | None = None
     note: str | None = None
+    file: str | None = None
 
 
 class TaskTotals(NamedTuple):

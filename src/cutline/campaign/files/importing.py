@@ -169,7 +169,7 @@ def _stage(own: Joining, staging: Staging, batches: Iterable[Batch], replace: bo
 def _results(staging: Staging, source: Source | None) -> Iterator[tuple[Observation, str]]:
     """Yield the results of the file, their rewards in billionths, each with where it stands."""
     for row in staging.rows():
-        where, reward = f"{staging.name}, line {row.line}: ", to_units(row.label)
+        where, reward = f"{staging.where(row.file, row.line)}: ", to_units(row.label)
         for number in range(row.times):
             key = _key_of(staging, row, source, number)
             yield Observation(row.task, reward, row.worker, key, row.note), where
@@ -213,7 +213,7 @@ def _beyond(store: Store, campaign: Identity, staging: Staging, source: Source, 
 
 
 def _fewer(staging: Staging, row: StagedRow, source: Source) -> ConflictError:
-    where = f"{staging.name}, line {row.line}: task {quoted(row.task)}"
+    where = f"{staging.where(row.file, row.line)}: task {quoted(row.task)}"
     if staging.totals:
         what = f"has {row.times:,} {'yes' if row.label else 'no'} and had more"
     else:

@@ -17,7 +17,7 @@ _BATCH = 5_000
 
 _TABLE = """
 CREATE TABLE rows (
-    position INTEGER PRIMARY KEY, line INTEGER, task TEXT, worker TEXT, label REAL, key TEXT, note TEXT,
+    position INTEGER PRIMARY KEY, file INTEGER, line INTEGER, task TEXT, worker TEXT, label REAL, key TEXT, note TEXT,
     times INTEGER, place INTEGER
 )
 """
@@ -31,9 +31,13 @@ CREATE TABLE kept (
 
 
 class StagedRow(NamedTuple):
-    """So many ``times`` one label of a task; ``place`` is that of the first among the rows of its kind."""
+    """So many ``times`` one label of a task; ``place`` is that of the first among the rows of its kind.
+
+    ``file`` is a number, see ``Staging.where``.
+    """
 
     position: int
+    file: int
     line: int
     task: str
     worker: str | None
@@ -50,6 +54,7 @@ class Staging:
     def __init__(self, name: str) -> None:
         self.name = name
         self.totals = False
+        self._files = {name: 0}
         self._rows = sqlite3.connect("", isolation_level=None)
         self._rows.execute("PRAGMA cache_size = -16384")
         self._rows.execute(_TABLE)
@@ -69,13 +74,17 @@ class Staging:
         every = iter(recorded)
         while batch := list(islice(every, _BATCH)):
             self._rows.executemany(
-                "INSERT INTO rows (line, task, worker, label, key, note, times) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [row for item in batch for row in _rows_of(item)],
+                "INSERT INTO rows (file, line, task, worker, label, key, note, times) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [row for item in batch for row in self._rows_of(item)],
             )
             self.totals = self.totals or isinstance(batch[0], TaskTotals)
         self._rows.execute("COMMIT")
         if self.totals:
             self._check_once()
+
+    def where(self, file: int, line: int) -> str:
+        """Return a line of a file as messages name it."""
+        return f"{list(self._files)[file]}, line {line}"
 
     @property
     def results(self) -> int:
@@ -131,35 +140,38 @@ class Staging:
 
     def _check_once(self) -> None:
         row = self._rows.execute(
-            "SELECT line, task FROM (SELECT *, row_number() OVER (PARTITION BY task, label ORDER BY position) AS nth "
-            "FROM rows) WHERE nth = 2 ORDER BY position LIMIT 1"
+            "SELECT file, line, task FROM (SELECT *, row_number() OVER (PARTITION BY task, label ORDER BY position) "
+            "AS nth FROM rows) WHERE nth = 2 ORDER BY position LIMIT 1"
         ).fetchone()
         if row is not None:
             raise InvalidInputError(
-                f"{self.name}, line {row[0]}: {quoted(row[1])} stands further up already; give each once"
+                f"{self.where(*row[:2])}: {quoted(row[2])} stands further up already; give each once"
             )
 
     def _check_one_answer(self) -> None:
         row = self._rows.execute(
-            "SELECT line, task, worker, first_line FROM (SELECT *, first_value(label) OVER answers AS first_label, "
-            "first_value(line) OVER answers AS first_line FROM rows WHERE key IS NULL AND worker IS NOT NULL "
+            "SELECT file, line, task, worker, first_file, first_line FROM (SELECT *, "
+            "first_value(label) OVER answers AS first_label, first_value(line) OVER answers AS first_line, "
+            "first_value(file) OVER answers AS first_file FROM rows WHERE key IS NULL AND worker IS NOT NULL "
             "WINDOW answers AS (PARTITION BY task, worker ORDER BY position)) "
             "WHERE label != first_label ORDER BY position LIMIT 1"
         ).fetchone()
         if row is not None:
-            line, task, worker, first = row
+            file, line, task, worker, first_file, first_line = row
+            here = self.where(file, line)
+            first = f"line {first_line}" if first_file == file else self.where(first_file, first_line)
             raise InvalidInputError(
-                f"{self.name}, line {line}: worker {quoted(worker)} has another label of task {quoted(task)} in line "
-                f"{first}; where workers may answer again, make the campaign with repeat_workers"
+                f"{here}: worker {quoted(worker)} has another label of task {quoted(task)} in {first}; where workers "
+                "may answer again, make the campaign with repeat_workers"
             )
+
+    def _rows_of(self, item: RecordedLabel | TaskTotals) -> Iterator[tuple[Any, ...]]:
+        if isinstance(item, RecordedLabel):
+            file = self._files.setdefault(item.file or self.name, len(self._files))
+            yield file, item.line, item.task, item.worker, item.label, item.key, item.note, 1
+        else:
+            yield 0, item.line, item.task, None, 1.0, None, None, item.yes
+            yield 0, item.line, item.task, None, 0.0, None, None, item.n - item.yes
 
     def _one(self, query: str) -> int:
         return int(self._rows.execute(query).fetchone()[0] or 0)
-
-
-def _rows_of(item: RecordedLabel | TaskTotals) -> Iterator[tuple[Any, ...]]:
-    if isinstance(item, RecordedLabel):
-        yield item.line, item.task, item.worker, item.label, item.key, item.note, 1
-    else:
-        yield item.line, item.task, None, 1.0, None, None, item.yes
-        yield item.line, item.task, None, 0.0, None, None, item.n - item.yes
