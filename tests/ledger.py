@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import text
 
 from cutline.campaign import Campaign
+from cutline.campaign.remote.campaign import RemoteCampaign
 
 LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED, WITHDRAWN = range(6)
 STRIDE = 2**40
@@ -20,8 +21,20 @@ CAMPAIGN = (
 )
 
 
+BEHIND: dict[str, str] = {}
+"""The database of each server that tests have started, by its address."""
+
+
+def local(campaign: Campaign) -> Campaign:
+    """Return the campaign, or if it is on a server the same in the server's database."""
+    if not isinstance(campaign, RemoteCampaign):
+        return campaign
+    return Campaign.open(BEHIND[campaign._connection.address], campaign.name)
+
+
 def rows(campaign: Campaign, query: str) -> list[tuple[Any, ...]]:
     """Run a query about this campaign: ``:campaign`` is its id."""
+    campaign = local(campaign)
     return campaign._store.read(
         lambda connection: [tuple(row) for row in connection.execute(text(query), {"campaign": campaign._identity.id})]
     )
@@ -29,6 +42,7 @@ def rows(campaign: Campaign, query: str) -> list[tuple[Any, ...]]:
 
 def dump(campaign: Campaign) -> list[list[tuple[Any, ...]]]:
     """All that a campaign holds, but for what tells it from others: its id and the token in the ids of its pulls."""
+    campaign = local(campaign)
     arms, pulls = (columns.format(base=campaign._identity.id * STRIDE) for columns in (ARMS, PULLS))
     return [
         rows(campaign, f"SELECT {CAMPAIGN} FROM cutline_campaigns WHERE id = :campaign"),

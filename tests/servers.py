@@ -1,6 +1,5 @@
 """A server that listens on loopback while a test goes on, in a thread of the process of the tests."""
 
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -9,6 +8,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from cutline.server.app import create_app
+from cutline.server.serving import listen
 from cutline.server.settings import ServerSettings
 
 
@@ -17,7 +17,7 @@ def serving(settings: ServerSettings, port: int = 0) -> Iterator[str]:
     """Serve until the block ends; yield the address, such as http://127.0.0.1:49152."""
     config = uvicorn.Config(create_app(settings), log_level="warning", proxy_headers=False, timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", port)) as listening:
+    with listen("127.0.0.1", port) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         while not server.started:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cutline.campaign.campaign import Campaign, campaigns
     from cutline.errors import (
+        AccessError,
         ConflictError,
         CutlineError,
         InvalidInputError,
@@ -34,6 +35,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "APT": "policies.apt",
+    "AccessError": "errors",
     "Beliefs": "planning",
     "Campaign": "campaign.campaign",
     "ConflictError": "errors",
@@ -67,6 +69,7 @@ __all__ = [
     "APT",
     "LSA",
     "UCBE",
+    "AccessError",
     "Beliefs",
     "Campaign",
     "ConflictError",

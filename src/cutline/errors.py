@@ -32,6 +32,10 @@ class StoreError(CutlineError):
     """A database that does not do what is asked: full, read-only, out of reach, of a newer version."""
 
 
+class AccessError(CutlineError, PermissionError):
+    """A server that does not let in: no token, one that has ended, or one that does not allow this."""
+
+
 class MeasurementError(CutlineError):
     """A measurement that broke down and says nothing of the arm: killed, out of time, its answer unreadable."""
 

@@ -101,8 +101,8 @@ class Opening(SharedCampaignTests):
                 with pytest.raises(NotFoundError):
                     gone.ask()
         assert dump(made) == before
-        assert rows(gone, "SELECT count(*) FROM cutline_arms WHERE campaign_id = :campaign") == [(0,)]
-        assert rows(gone, "SELECT count(*) FROM cutline_pulls WHERE campaign_id = :campaign") == [(0,)]
+        assert rows(made, "SELECT count(DISTINCT campaign_id) FROM cutline_arms") == [(2,)]  # of made and of again
+        assert rows(made, "SELECT count(*) FROM cutline_pulls") == [(0,)]
         gone.close()
 
     def test_where_the_clocks_stand_in_another_time_zone_a_lease_is_as_long(

@@ -50,8 +50,8 @@ def test_what_is_asked_for_over_http_is_told_and_counted(client: Client, db: str
     asked = client("POST", "/api/v1/ask", {"n": 2, "worker": "ann"}, campaign="birds")
     assert sorted(pull["arm"] for pull in asked.body["pulls"]) == ["a/b", "🏁"]
     rewards = [{"pull": pull["id"], "reward": 1} for pull in asked.body["pulls"]]
-    assert client("POST", "/api/v1/tell", {"rewards": rewards}, campaign="birds") == (200, {"new": 2})
-    assert client("POST", "/api/v1/tell", {"rewards": rewards}, campaign="birds") == (200, {"new": 0})
+    assert client("POST", "/api/v1/tell-many", {"rewards": rewards}, campaign="birds") == (200, {"new": 2})
+    assert client("POST", "/api/v1/tell-many", {"rewards": rewards}, campaign="birds") == (200, {"new": 0})
     status = client("GET", "/api/v1/status", campaign="birds")
     assert (status.body["spent"], status.body["left"]) == (2, 8)
     with Campaign.open(db, "birds") as campaign:

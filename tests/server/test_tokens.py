@@ -129,6 +129,13 @@ def test_a_bad_token_is_refused_in_one_line(
     assert tokens.list() == []
 
 
+def test_no_token_is_no_token_even_where_there_are_some(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_FRESH", 1000.0)
+    tokens.create("me", "owner")
+    assert tokens.are_there()
+    assert tokens.find("") is None
+
+
 def test_a_name_is_taken_once_and_an_unknown_one_is_named(tokens: Tokens) -> None:
     tokens.create("me", "owner")
     with pytest.raises(ConflictError, match="there is a token called 'me' already"):

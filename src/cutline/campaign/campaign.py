@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeGuard, Unpack
 
 from cutline.campaign.changer import Changer
 from cutline.campaign.database import counters
-from cutline.campaign.database.address import Url
+from cutline.campaign.database.address import Url, is_service
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import read_identities, read_identity
 from cutline.campaign.database.store import Store
@@ -16,7 +16,7 @@ from cutline.campaign.operations.creation import Arms
 from cutline.campaign.operations.finishing import end_dead
 from cutline.campaign.results import Observation, Pull, Pulls, Status
 from cutline.campaign.settings import Expected, Options, Settings
-from cutline.errors import ConflictError
+from cutline.errors import ConflictError, InvalidInputError
 from cutline.policies import Policy
 
 if TYPE_CHECKING:
@@ -46,9 +46,13 @@ class Campaign(Changer):
         budget: int,
         *,
         clock: Callable[[], float] | None = None,
+        token: str | None = None,
         **options: Unpack[Options],
     ) -> "Campaign":
         """Create a campaign and return it; the database is made where there is none. ``url`` None: in memory.
+
+        With the address of a server (see cutline serve) it is made there; ``token`` is what lets in there, by default
+        what the environment variable CUTLINE_TOKEN holds.
 
         ``arms`` are the ids, in order: any text without NUL, kept exactly as it stands; an arm may have a payload
         that JSON can write. They are read one by one. ``policy`` decides which arm is next, and arms with equal
@@ -61,6 +65,10 @@ class Campaign(Changer):
         budget), ConflictError if the name is taken, StoreError if the database fails. Then nothing is created.
         """
         settings = Settings(threshold, policy, budget, **options)  # type: ignore[arg-type]  # Settings parses it
+        if _is_served(url, token, clock):
+            from cutline.campaign.remote.campaign import RemoteCampaign
+
+            return RemoteCampaign.make(url, token, name, arms, settings)
         store = Store.connect(url, create=True)
         try:
             return cls(store, creation.create(store, name, arms, settings, Clock(clock)), Clock(clock))
@@ -76,15 +84,20 @@ class Campaign(Changer):
         *,
         arms: Arms | None = None,
         clock: Callable[[], float] | None = None,
+        token: str | None = None,
         **expected: Unpack[Expected],
     ) -> "Campaign":
-        """Return the campaign of that name.
+        """Return the campaign of that name, in a database or, with ``token`` as in ``create``, on a server.
 
         ``arms``, threshold, policy, budget and the options mean what they mean in ``create``. Whatever is given is held
         against what is stored; the arms may come in any order. Raises ConflictError that names the fields that
         differ with both values (of the arms, one that is new or missing); NotFoundError if there is no such
-        database or campaign; StoreError if the database is of a newer version.
+        database or campaign; StoreError if the database is of a newer version; AccessError if a server does not let in.
         """
+        if _is_served(url, token, clock):
+            from cutline.campaign.remote.campaign import RemoteCampaign
+
+            return RemoteCampaign.reach(url, token, name, arms, dict(expected))
         store = Store.connect(url, create=False)
         try:
             campaign = read_identity(store, name)
@@ -234,14 +247,25 @@ class Campaign(Changer):
         return run_batches(self, measure, batch, jobs, **options)
 
 
-def campaigns(url: Url, clock: Callable[[], float] | None = None) -> list[Status]:
-    """Return the status of every campaign in a database, by name; raise NotFoundError if there is no database."""
+def campaigns(url: Url, clock: Callable[[], float] | None = None, token: str | None = None) -> list[Status]:
+    """Return the status of every campaign in a database, or on a server, by name; raise NotFoundError if there is none.
+
+    ``token`` as in ``Campaign.create``.
+    """
+    if _is_served(url, token, clock):
+        from cutline.campaign.remote.campaign import remote_campaigns
+
+        return remote_campaigns(url, token)
     with Store.connect(url, create=False) as store:
         return [counters.status(store, campaign, Clock(clock)) for campaign in read_identities(store)]
 
 
-def delete(url: Url, name: str) -> None:
+def delete(url: Url, name: str, token: str | None = None) -> None:
     """Delete a campaign and all that it holds; raise NotFoundError if there is none of that name."""
+    if _is_served(url, token):
+        from cutline.campaign.remote.campaign import remote_delete
+
+        return remote_delete(url, token, name)
     with Store.connect(url, create=False) as store:
         creation.delete(store, read_identity(store, name))
 
@@ -256,3 +280,13 @@ def backup(url: Url, out: str | os.PathLike[str]) -> int:
 
     with Store.connect(url, create=False) as store:
         return copy(store, out)
+
+
+def _is_served(url: Url | None, token: str | None, clock: object = None) -> TypeGuard[str]:
+    """Tell whether a url is that of a server; raise InvalidInputError for what does not go with it."""
+    served = is_service(url)
+    if token is not None and not served:
+        raise InvalidInputError("a token is for a server, http://host:port; a database has none")
+    if clock is not None and served:
+        raise InvalidInputError("a server has its own clock; leave out clock")
+    return served

@@ -60,6 +60,13 @@ def check_text(what: str, value: Any) -> str:
     return value
 
 
+def check_confidence(confidence: Any) -> float:
+    """Return the confidence of an interval; raise InvalidInputError unless it is a number between 0 and 1."""
+    if isinstance(confidence, (bool, str)) or not 0.0 < confidence < 1.0:
+        raise InvalidInputError(f"confidence is {confidence!r}; it must be a number between 0 and 1")
+    return float(confidence)
+
+
 def check_note(note: Any) -> str | None:
     """Return a note, None for an empty one; raise InvalidInputError unless it is text that every database keeps."""
     if note is None or note == "":

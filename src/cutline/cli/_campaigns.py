@@ -15,7 +15,7 @@ db_option = click.option(
     "--db",
     required=True,
     metavar="URL",
-    help="The database: an SQLite file, or an address such as postgresql://host/name.",
+    help="The database: an SQLite file, postgresql://host/name, or http://host:8000, a server (see serve).",
 )
 name_option = click.option(
     "--campaign", "name", metavar="NAME", help="The campaign; may be left out where there is only one."

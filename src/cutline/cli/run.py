@@ -15,7 +15,11 @@ from cutline.errors import InvalidInputError
 @click.command(name="run", context_settings={"ignore_unknown_options": True})
 @click.option("--arms", "arms_file", metavar="FILE", help="The arms, one id a line; - for standard input.")
 @settings_options
-@click.option("--db", metavar="URL", help="The database: an SQLite file, or an address such as postgresql://host/name.")
+@click.option(
+    "--db",
+    metavar="URL",
+    help="The database: an SQLite file, postgresql://host/name, or http://host:8000, a server (see serve).",
+)
 @campaign_option
 @click.option("--jobs", type=int, default=1, show_default=True, metavar="N", help="How many commands run at a time.")
 @click.option(

@@ -55,7 +55,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
-    app.add_middleware(SafeHeaders)
     app.add_middleware(BoundedBodies)
+    app.add_middleware(SafeHeaders)
     app.add_middleware(BehindProxy, settings=settings)
     return app

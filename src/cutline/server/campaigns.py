@@ -1,7 +1,8 @@
 """The campaigns that a server serves: one database, its connections shared by all of them."""
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from cutline.campaign.campaign import Campaign
@@ -12,6 +13,7 @@ from cutline.campaign.database.store import Store
 from cutline.campaign.operations import creation
 from cutline.campaign.operations.creation import Arms
 from cutline.campaign.operations.finishing import end_dead
+from cutline.campaign.operations.ownership import workers_of
 from cutline.campaign.results import Status
 from cutline.campaign.settings import Settings
 from cutline.errors import NotFoundError
@@ -26,18 +28,37 @@ class Campaigns:
         self._store = store
         self._clock = clock
         self._opened: dict[str, Campaign] = {}
+        self._seen: dict[str, tuple[float, str]] = {}
         self._turn = threading.Lock()
 
     def statuses(self) -> list[Status]:
         """Return where every campaign stands, by name."""
-        return [counters.status(self._store, each, self._clock) for each in read_identities(self._store)]
+        return [status for _, status in self.identified()]
 
-    def use(self, name: str, work: Callable[[Campaign], T]) -> T:
+    def identified(self) -> list[tuple[str, Status]]:
+        """Return the same, each with the token of its campaign."""
+        return [(each.token, counters.status(self._store, each, self._clock)) for each in read_identities(self._store)]
+
+    def use(self, name: str, work: Callable[[Campaign], T], token: str | None = None) -> T:
         """Do ``work`` with the campaign of that name and return what it returns; raise what it raises.
 
-        Raises NotFoundError if there is no such campaign. One that was deleted and made again is the new one.
+        Raises NotFoundError if there is no such campaign. One that was deleted and made again is the new one, unless
+        ``token`` says which of them is meant.
         """
+        try:
+            return self._use(name, work, token)
+        except NotFoundError:
+            if token is not None and not self._has(name, token):
+                raise self._gone(name, token) from None
+            raise
+
+    def _use(self, name: str, work: Callable[[Campaign], T], token: str | None) -> T:
         campaign = self._open(name)
+        if token is not None and campaign._identity.token != token:
+            self._forget(name, campaign)
+            if not self._has(name, token):
+                raise self._gone(name, token)
+            campaign = self._open(name)
         try:
             return work(campaign)
         except NotFoundError:
@@ -46,14 +67,23 @@ class Campaigns:
             self._forget(name, campaign)
             return work(self._open(name))
 
-    def create(self, name: str, arms: Arms, threshold: float, policy: str, budget: int, **options: Any) -> Status:
-        """Create a campaign and return where it stands; raise what ``Campaign.create`` raises."""
-        settings = Settings(threshold, policy, budget, **options)  # type: ignore[arg-type]  # Settings parses it
-        return counters.status(self._store, creation.create(self._store, name, arms, settings), self._clock)
+    def create(self, name: str, arms: Arms, settings: dict[str, Any]) -> tuple[str, Status]:
+        """Create a campaign and return its token and where it stands; raise what ``Campaign.create`` raises."""
+        made = creation.create(self._store, name, arms, Settings(**settings), self._clock)
+        return made.token, counters.status(self._store, made, self._clock)
 
-    def delete(self, name: str) -> None:
-        """Delete a campaign; raise NotFoundError if there is none of that name."""
-        creation.delete(self._store, read_identity(self._store, name))
+    def workers_of(self, name: str, pulls: Sequence[str]) -> set[str | None]:
+        """Return who has asked for these pulls; an id that is none counts for nobody."""
+        return self.use(name, lambda campaign: workers_of(self._store, campaign._identity, pulls))
+
+    def lately(self, key: str, seconds: float, look: Callable[[], str]) -> str:
+        """Return what ``look`` returns, or what it has returned for this key not more than so many seconds ago."""
+        now = time.monotonic()
+        seen, text = self._seen.get(key, (-seconds, ""))
+        if now - seen >= seconds:
+            text = look()
+            self._seen[key] = (now, text)
+        return text
 
     def _open(self, name: str) -> Campaign:
         with self._turn:
@@ -70,6 +100,17 @@ class Campaigns:
         with self._turn:
             if self._opened.get(name) is campaign:
                 del self._opened[name]
+
+    def _has(self, name: str, token: str) -> bool:
+        try:
+            return read_identity(self._store, name).token == token
+        except NotFoundError:
+            return False
+
+    def _gone(self, name: str, token: str) -> NotFoundError:
+        now = [each.name for each in read_identities(self._store) if each.token == token]
+        what = f"is called {now[0]!r} now; open it again" if now else "has been deleted"
+        return NotFoundError(f"campaign {name!r} {what}")
 
     @staticmethod
     def _is_there(campaign: Campaign) -> bool:

@@ -39,7 +39,7 @@ def serve(
             f"whoever reaches {host} could do everything, since there is no token; make one with cutline serve token "
             "create, or listen at 127.0.0.1"
         )
-    listening = _listen(host, port)
+    listening = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
         app,
@@ -61,12 +61,17 @@ def serve(
         uvicorn.Server(config).run(sockets=[listening])
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; raise InvalidInputError if there can be none."""
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; raise InvalidInputError if there can be none.
+
+    An answer is sent in parts, and none of them waits until the one before has arrived.
+    """
     try:
-        return socket.create_server(
+        listening = socket.create_server(
             (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048
         )
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InvalidInputError(f"cannot listen at {host}, port {port}: {reason}") from None
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening

@@ -4,6 +4,7 @@ import os
 import re
 from os import PathLike
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -12,7 +13,7 @@ from cutline.errors import InvalidInputError
 from cutline.passwords import hide_passwords
 
 Url: TypeAlias = str | PathLike[str]
-"""``sqlite:///flaky.db``, ``postgresql://host/name``, or the path of an SQLite file."""
+"""``sqlite:///flaky.db``, ``postgresql://host/name``, the path of an SQLite file, or a server: ``http://host:8000``."""
 
 _RIGHT = "write sqlite:///file.db, postgresql://user@host/name, or the path of a file"
 
@@ -28,6 +29,10 @@ _MANY = {"host", "port"}
 def parse(url: Url) -> URL:
     """Return a url or path as SQLAlchemy takes it; raise InvalidInputError, which shows no password, for a bad one."""
     text = _text(url)
+    if is_service(url):
+        raise InvalidInputError(
+            f"{service_address(url)} is a server; this needs the database itself, so do it where that is"
+        )
     scheme, separator, rest = text.partition("://")
     backend = scheme.partition("+")[0].lower()
     if not separator and text not in ("", ":memory:") and not _ALMOST_A_URL.match(text) and not _keywords(text):
@@ -42,12 +47,35 @@ def parse(url: Url) -> URL:
 
 def label(url: Url) -> str:
     """Return a url or path to be shown; raise InvalidInputError for a bad one."""
+    if is_service(url):
+        return service_address(url)
     parsed = parse(url)
     if parsed.get_backend_name() == "sqlite":
         path = str(parsed.database)
         return hide_passwords(path, path)
     shown = {name: value for name, value in parsed.query.items() if name in _MANY}
     return parsed.set(drivername="postgresql", query=shown).render_as_string(hide_password=True)
+
+
+def is_service(url: Any) -> bool:
+    """Tell whether a url is that of a server: http or https."""
+    return isinstance(url, str) and re.match(r"https?://", url, re.IGNORECASE) is not None
+
+
+def service_address(url: Url) -> str:
+    """Return the address of a server without a slash at its end; raise InvalidInputError for a bad one."""
+    text = _text(url)
+    try:
+        parts = urlsplit(text)
+        good = bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        good = False
+    if not good or "@" in parts.netloc or parts.query or parts.fragment or not text.isprintable() or " " in text:
+        raise InvalidInputError(
+            "the address of the server must be http://host:port or https://host:port, maybe with a path; a token goes "
+            "into CUTLINE_TOKEN, not into the address"
+        )
+    return text.rstrip("/")
 
 
 def _text(url: Any) -> str:

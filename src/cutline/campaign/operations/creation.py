@@ -182,14 +182,19 @@ def require_arms(store: Store, campaign: Identity, given: Arms) -> None:
             select(arms.c.name, arms.c.payload).where(arms.c.number.between(*campaign.numbers))
         ).all()
     )
-    stored = {row.name: row.payload for row in rows}
+    require_same_arms({row.name: None if row.payload is None else json.loads(row.payload) for row in rows}, given)
+
+
+def require_same_arms(stored: dict[str, Payload], given: Arms) -> None:
+    """Raise ConflictError, naming one that is new or missing, unless these are the arms that are stored."""
+    left = dict(stored)
     for arm, payload in checked_arms(given):
-        if arm not in stored:
+        if arm not in left:
             raise ConflictError(f"arms: {arm!r} is new")
-        if stored.pop(arm) != payload:
+        if _payload(arm, left.pop(arm)) != payload:
             raise ConflictError(f"arms: {arm!r} has another payload")
-    if stored:
-        raise ConflictError(f"arms: {next(iter(stored))!r} is missing")
+    if left:
+        raise ConflictError(f"arms: {next(iter(left))!r} is missing")
 
 
 def delete(store: Store, campaign: Identity) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from cutline.campaign.arithmetic import UNIT, Floats, Truths
+from cutline.campaign.checks import check_confidence
 from cutline.campaign.database import counters
 from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.imports import IS_DECIDED, Change
@@ -18,7 +19,6 @@ from cutline.campaign.database.schema import STAGED, TOLD, arms, import_arms, pu
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Decision, Result
 from cutline.checks import check_whole
-from cutline.errors import InvalidInputError
 
 _PAGE = 10_000
 
@@ -87,16 +87,10 @@ def records(store: Store, campaign: Identity) -> list[tuple[int, float, int]]:
 def decisions(store: Store, campaign: Identity, nearest: int | None, confidence: float) -> list[Decision]:
     """Return the decisions; see Campaign.decisions."""
     n = None if nearest is None else check_whole("nearest", nearest, 1)
-    checked_confidence(confidence)
+    check_confidence(confidence)
     first, last = campaign.numbers
     query, values = (_ALL if n is None else _NEAREST), {"first": first, "last": last, "n": n}
     return decisions_of(store.read(partial(read_decided, campaign=campaign, query=query, more=values)), confidence)
-
-
-def checked_confidence(confidence: float) -> None:
-    """Raise InvalidInputError unless it is a number between 0 and 1."""
-    if isinstance(confidence, (bool, str)) or not 0.0 < confidence < 1.0:
-        raise InvalidInputError(f"confidence is {confidence!r}; it must be a number between 0 and 1")
 
 
 def decisions_of(decided: Decided, confidence: float) -> list[Decision]:

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Double, Select, case, cast, func, literal, select, tuple_
 
-from cutline.campaign.checks import check_text
+from cutline.campaign.checks import check_confidence, check_text
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.learnt import require_decisions
 from cutline.campaign.database.schema import ABOVE, BELOW, UNDECIDED, arms
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations.deciding import ROWS, checked_confidence, decisions_of, read_decided
+from cutline.campaign.operations.deciding import ROWS, decisions_of, read_decided
 from cutline.campaign.results import Decision
 from cutline.checks import check_whole
 from cutline.errors import InvalidInputError, NotFoundError
@@ -52,7 +52,7 @@ class Page(NamedTuple):
 def page(store: Store, campaign: Identity, wanted: Page, confidence: float) -> list[Decision]:
     """Return the decisions that are wanted; see Campaign.decisions."""
     wanted.check()
-    checked_confidence(confidence)
+    check_confidence(confidence)
 
     def read(connection: Connection) -> list[Decision]:
         if wanted.only is not None:

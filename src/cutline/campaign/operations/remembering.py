@@ -5,7 +5,7 @@ from collections import defaultdict
 from sqlalchemy import Connection, bindparam, select
 
 from cutline.campaign.arithmetic import UNIT
-from cutline.campaign.checks import check_text
+from cutline.campaign.checks import check_confidence, check_text
 from cutline.campaign.database import counters
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
@@ -24,7 +24,7 @@ from cutline.campaign.database.schema import (
     pulls,
 )
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations.deciding import checked_confidence, decisions_of, rows_of_arm
+from cutline.campaign.operations.deciding import decisions_of, rows_of_arm
 from cutline.campaign.results import Answer, ArmHistory, PastPull, PullState
 from cutline.checks import check_whole
 from cutline.errors import NotFoundError
@@ -70,7 +70,7 @@ def history(
 ) -> ArmHistory:
     """Return what has happened to an arm; see Campaign.arm."""
     check_text("arm", arm)
-    checked_confidence(confidence)
+    check_confidence(confidence)
     if last is not None:
         last = check_whole("last", last, 1)
 

@@ -41,7 +41,8 @@ def tell(store: Store, campaign: Identity, clock: Clock, answers: Iterable[tuple
     """Record rewards and return how many are new; see Campaign.tell and Campaign.tell_many."""
     told: dict[PullKey, _Told] = {}
     for given in answers:
-        key, answer = _checked(campaign, given)
+        pull, reward, note = checked_answer(given)
+        key, answer = campaign.pull_key(pull), _Told(to_units(reward), note)
         if told.setdefault(key, answer).reward != answer.reward:
             raise _other_reward(campaign, key, told[key].reward, answer.reward)
     if not told:
@@ -52,15 +53,14 @@ def tell(store: Store, campaign: Identity, clock: Clock, answers: Iterable[tuple
     return new
 
 
-def _checked(
-    campaign: Identity, given: tuple[Pull | str, Any] | tuple[Pull | str, Any, str | None]
-) -> tuple[PullKey, _Told]:
+def checked_answer(given: Any) -> tuple[Pull | str, Any, str | None]:
+    """Return pull, reward and note of an answer; raise InvalidInputError for a bad note, or something else."""
     try:
         pull, reward, *rest = given
         (note,) = rest or [None]
     except (TypeError, ValueError):
         raise InvalidInputError(f"answer {given!r}: it must be (pull, reward), and may add a note") from None
-    return campaign.pull_key(pull), _Told(to_units(reward), check_note(note))
+    return pull, reward, check_note(note)
 
 
 def _record(connection: Connection, campaign: Identity, clock: Clock, told: dict[PullKey, _Told]) -> tuple[int, State]:

@@ -42,6 +42,9 @@ _FRESH = 1.0
 
 _MOST_REMEMBERED = 10_000
 
+_ANY = "\0"
+"""Stands for all tokens where what was found is remembered; no header can hold it."""
+
 
 class Tokens:
     """The tokens of a database. Safe to use from several threads."""
@@ -90,7 +93,7 @@ class Tokens:
 
     def are_there(self) -> bool:
         """Tell whether any token lets somebody in."""
-        return bool(self._lately("", lambda: self._store.read(lambda it: rows.count(it, self._clock.now(it)))))
+        return bool(self._lately(_ANY, lambda: self._store.read(lambda it: rows.count(it, self._clock.now(it)))))
 
     def find(self, token: str) -> Access | None:
         """Return what a token or a login is good for, None if it is unknown or has ended; links are for ``log_in``."""

@@ -1,10 +1,14 @@
-"""The API under /api/v1: what Campaign does, as JSON."""
+"""The API under /api/v1: what Campaign does, as JSON.
+
+The name of a campaign stands in the query and the ids of arms and pulls in bodies, since they are any text: a path
+cannot hold a slash or two dots, and a URL not ten thousand characters.
+"""
 
 from fastapi import APIRouter
 
-from cutline.server.api import campaigns, pulls
+from cutline.server.api import campaigns, changes, events, pulls, results
 from cutline.server.problems import documented
 
-router = APIRouter(prefix="/api/v1", responses=documented(401, 403, 404, 409, 413, 422, 503))
-router.include_router(campaigns.router)
-router.include_router(pulls.router)
+router = APIRouter(prefix="/api/v1", responses=documented(400, 401, 403, 404, 409, 413, 422, 503))
+for _part in (campaigns, changes, pulls, results, events):
+    router.include_router(_part.router)

@@ -1,23 +1,70 @@
-"""Campaigns: which there are, and where each stands."""
+"""Campaigns: which there are, how one is made, and where each stands."""
 
-from fastapi import APIRouter, Depends
+import shutil
+import tempfile
+from typing import Annotated, BinaryIO
+
+from fastapi import APIRouter, Depends, File, Form, UploadFile
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 
 from cutline.campaign.campaign import Campaign
-from cutline.server.access.guard import CampaignName, May
+from cutline.campaign.files.arms_file import read_arms
+from cutline.errors import InvalidInputError
+from cutline.server.access.guard import May
 from cutline.server.access.roles import Action
-from cutline.server.api.models import Status
-from cutline.server.api.served import Served
+from cutline.server.api.models import Name, NewCampaign, NewSettings, Status
+from cutline.server.api.served import OneCampaign, Served
 
 router = APIRouter(tags=["campaigns"])
+
+_MANAGING_ALL = [Depends(May(Action.MANAGE, everywhere=True))]
 
 
 @router.get("/campaigns", dependencies=[Depends(May(Action.FOLLOW, everywhere=True))])
 def list_campaigns(served: Served) -> list[Status]:
     """Return where every campaign stands, by name."""
-    return [Status.of(status) for status in served.statuses()]
+    return [Status.of(*each) for each in served.identified()]
+
+
+@router.post("/campaigns", status_code=201, dependencies=_MANAGING_ALL)
+def create(body: NewCampaign, served: Served) -> Status:
+    """Make a campaign."""
+    return Status.of(*served.create(body.name, body.given_arms(), body.settings()))
+
+
+@router.post("/campaigns/upload", status_code=201, dependencies=_MANAGING_ALL)
+def upload(
+    name: Annotated[Name, Form()],
+    settings: Annotated[str, Form(description='The settings as JSON, such as {"threshold": 0.5, "budget": 4000}.')],
+    arms: Annotated[UploadFile, File(description="The arms, one id a line, as UTF-8; gzipped or not.")],
+    served: Served,
+) -> Status:
+    """Make a campaign of the arms in a file."""
+    try:
+        given = NewSettings.model_validate_json(settings)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_context=False)) from None
+    return Status.of(*served.create(name, _read(arms.file), given.model_dump()))
+
+
+@router.delete("/campaigns", status_code=204, dependencies=[Depends(May(Action.MANAGE))])
+def delete(campaign: OneCampaign) -> None:
+    """Delete a campaign and all that it holds."""
+    campaign.use(Campaign.delete)
 
 
 @router.get("/status", dependencies=[Depends(May(Action.FOLLOW))])
-def status(campaign: CampaignName, served: Served) -> Status:
+def status(campaign: OneCampaign) -> Status:
     """Return where a campaign stands."""
-    return Status.of(served.use(campaign, Campaign.status))
+    return campaign.use(Status.now)
+
+
+def _read(upload: BinaryIO) -> list[str]:
+    with tempfile.NamedTemporaryFile() as file:
+        shutil.copyfileobj(upload, file)
+        file.flush()
+        try:
+            return read_arms(file.name)
+        except InvalidInputError as error:
+            raise InvalidInputError(str(error).replace(file.name, "the file")) from None

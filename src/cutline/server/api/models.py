@@ -5,17 +5,25 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from cutline.campaign import results
+from cutline.campaign.campaign import Campaign
 from cutline.campaign.results import Reason
 
 MOST = 100_000
 """So many pulls, rewards or results go into one request."""
 
-LONGEST = 100_000
-"""So many characters an id or the name of a worker may have."""
+LONGEST = 1_000_000
+"""So many characters a text may have: an id, the name of a worker, a key."""
+
+_MOST_WHOLE = 2**63 - 1
 
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST)]
-Reward = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Seconds = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
+Reward = Annotated[float | bool, Field(ge=0, le=1, allow_inf_nan=False, examples=[1], description="From 0 to 1.")]
+Seconds = Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)]
+Note = Annotated[str, Field(max_length=LONGEST, description="Text that is kept with the reward.")]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Whole = Annotated[int, Field(ge=0, le=_MOST_WHOLE)]
+Name = Annotated[str, Field(min_length=1, max_length=200, examples=["birds"])]
+PullId = Annotated[str, Field(min_length=1, max_length=LONGEST, examples=["5f2c81aa-1-0"])]
 
 
 class Body(BaseModel):
@@ -24,24 +32,128 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class Arm(Body):
+    """An arm with its payload: what to show, or whatever else JSON can write."""
+
+    id: Text = Field(examples=["heron-17"])
+    payload: Any = None
+
+
+class NewSettings(Body):
+    """What a campaign is made with; see ``Campaign.create``."""
+
+    threshold: Finite = Field(examples=[0.5])
+    policy: Annotated[str, Field(max_length=1000)] = Field("LSA", examples=["LSA"])
+    budget: Whole = Field(examples=[4000])
+    seed: Whole = 0
+    max_pulls_per_arm: Whole | None = None
+    repeat_workers: bool = False
+    prior: list[Finite] | None = Field(None, description="Beta(a, b) as [a, b]; null: learnt from the results.")
+    target_errors: Finite | None = None
+    decide: Annotated[str, Field(max_length=100)] = "likelier"
+
+
+class NewCampaign(NewSettings):
+    """A campaign to be made."""
+
+    name: Name
+    arms: list[Text | Arm] = Field(examples=[["heron-17", {"id": "wren-3", "payload": {"text": "a wren"}}]])
+
+    def given_arms(self) -> list[tuple[str, Any]]:
+        """Return the arms as ``Campaign.create`` takes them."""
+        return [(arm, None) if isinstance(arm, str) else (arm.id, arm.payload) for arm in self.arms]
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings as ``Campaign.create`` takes them."""
+        return self.model_dump(exclude={"name", "arms"})
+
+
+class Status(BaseModel):
+    """Where a campaign stands."""
+
+    id: str = Field(examples=["5f2c81aa"], description="Tells it from others that had its name before.")
+    name: str
+    settings: dict[str, Any] = Field(examples=[{"threshold": 0.5, "policy": "LSA(1.35)", "budget": 4000}])
+    arms: int
+    spent: int = Field(description="Pulls that have their reward.")
+    in_flight: int = Field(description="Pulls that are leased.")
+    left: int = Field(description="Pulls that can still be asked for.")
+    observed: int = Field(description="Results from elsewhere; they cost no budget.")
+    expected_errors: Finite
+    finished: Reason | None = Field(description="Why there is nothing more to do; null while there is.")
+    more_needed: int | None = Field(description="About how many more pulls the target takes.")
+
+    @classmethod
+    def of(cls, token: str, status: results.Status) -> "Status":
+        """Return the status of a campaign as a body."""
+        values = {name: getattr(status, name) for name in cls.model_fields if name not in ("id", "settings")}
+        return cls(id=token, settings=status.settings.as_dict(), **values)
+
+    @classmethod
+    def now(cls, campaign: Campaign) -> "Status":
+        """Return where a campaign stands, as a body."""
+        return cls.of(campaign._identity.token, campaign.status())
+
+
+class Changes(Body):
+    """The settings that are to change; see ``Campaign.change``."""
+
+    threshold: Finite = 0.5
+    policy: Annotated[str, Field(max_length=1000)] = "LSA"
+    budget: Whole = 1
+    max_pulls_per_arm: Whole | None = None
+    prior: list[Finite] | None = None
+    target_errors: Finite | None = None
+    decide: Annotated[str, Field(max_length=100)] = "likelier"
+
+
+class Change(BaseModel):
+    """A change after the campaign was made."""
+
+    time: Finite
+    what: str
+    before: Any
+    after: Any
+
+    @classmethod
+    def of(cls, change: results.Change) -> "Change":
+        """Return a change as a body."""
+        return cls.model_validate(change, from_attributes=True)
+
+
+class Renamed(Body):
+    """Another name."""
+
+    name: Name
+
+
+class Copy(Renamed):
+    """The name of the copy, and whether it has the results that there are."""
+
+    results: bool = True
+
+
 class Ask(Body):
-    """What is asked for."""
+    """What is asked for; see ``Campaign.ask``."""
 
     n: int = Field(1, ge=1, le=MOST, description="How many pulls, at most.")
     worker: Text | None = Field(None, description="Who measures.", examples=["ann"])
     lease: Seconds = Field(600.0, description="Seconds after which an unanswered pull goes back.")
     without: list[Text] = Field([], max_length=MOST, description="Arms to pass over.")
     distinct: bool = Field(False, description="No arm twice.")
+    request: Text | None = Field(
+        None, description="An id for this ask: the same again, when its answer was lost, gets the same pulls."
+    )
 
 
 class Pull(BaseModel):
     """Leave to measure an arm once."""
 
-    id: str = Field(examples=["5f2c81aa-1-0"])
+    id: PullId
     arm: str
     payload: Any
     worker: str | None
-    expires: float = Field(description="Seconds since 1970 in UTC, by the clock of the database.")
+    expires: Finite = Field(description="When its lease ends: seconds since 1970 in UTC, by the clock of the database.")
 
 
 class Asked(BaseModel):
@@ -59,8 +171,21 @@ class Asked(BaseModel):
 class Answer(Body):
     """A pull and what came of it."""
 
-    pull: Text = Field(examples=["5f2c81aa-1-0"])
-    reward: Reward | bool = Field(examples=[1])
+    pull: PullId
+    reward: Reward
+    note: Note | None = None
+
+
+class Correction(Answer):
+    """The reward that is right, and maybe a note: without one the note stays, an empty one removes it."""
+
+    worker: Text | None = Field(None, description="Who corrects; null: the one whose pull it is.")
+
+
+class Changed(BaseModel):
+    """Whether anything has changed."""
+
+    changed: bool
 
 
 class Answers(Body):
@@ -69,28 +194,42 @@ class Answers(Body):
     rewards: list[Answer] = Field(max_length=MOST)
 
 
-class Told(BaseModel):
-    """How many of the rewards are new."""
+class Extend(Body):
+    """A pull whose lease is to end so many seconds from now."""
+
+    pull: PullId
+    lease: Seconds
+
+
+class Extended(BaseModel):
+    """When a lease ends."""
+
+    expires: Finite
+
+
+class GivenBack(Body):
+    """A pull that is given back."""
+
+    pull: PullId
+
+
+class Observation(Body):
+    """A result from elsewhere; a key makes it safe to send it again."""
+
+    arm: Text
+    reward: Reward
+    worker: Text | None = None
+    key: Text | None = None
+    note: Note | None = None
+
+
+class Observations(Body):
+    """Results from elsewhere."""
+
+    observations: list[Observation] = Field(max_length=MOST)
+
+
+class New(BaseModel):
+    """How many of what was sent are new; the others were known, and nothing has changed for them."""
 
     new: int
-
-
-class Status(BaseModel):
-    """Where a campaign stands."""
-
-    name: str
-    settings: dict[str, Any]
-    arms: int
-    spent: int
-    in_flight: int
-    left: int
-    observed: int
-    expected_errors: float
-    finished: Reason | None
-    more_needed: int | None
-
-    @classmethod
-    def of(cls, status: results.Status) -> "Status":
-        """Return a status as a body."""
-        values = {name: getattr(status, name) for name in cls.model_fields if name != "settings"}
-        return cls(settings=status.settings.as_dict(), **values)

@@ -1,0 +1,1 @@
+"""Campaigns on a server: the same Campaign, over HTTP."""

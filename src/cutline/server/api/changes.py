@@ -1,0 +1,41 @@
+"""Changes of a campaign as a whole: its settings, its name, copies of it."""
+
+from fastapi import APIRouter, Depends
+
+from cutline.campaign.reader import Reader
+from cutline.server.access.guard import May
+from cutline.server.access.roles import Action
+from cutline.server.api.models import Change, Changes, Copy, Renamed, Status
+from cutline.server.api.served import OneCampaign
+
+router = APIRouter(tags=["campaigns"])
+
+_MANAGING = [Depends(May(Action.MANAGE))]
+_MANAGING_ALL = [Depends(May(Action.MANAGE, everywhere=True))]
+
+
+@router.post("/change", dependencies=_MANAGING)
+def change(campaign: OneCampaign, body: Changes) -> list[Change]:
+    """Change settings and return what has changed; those that are not given stay."""
+    settings = body.model_dump(exclude_unset=True)
+    return [Change.of(item) for item in campaign.use(lambda it: it.change(**settings))]
+
+
+@router.get("/history", dependencies=[Depends(May(Action.READ))])
+def history(campaign: OneCampaign) -> list[Change]:
+    """Return what was changed after the campaign was made, the first change first."""
+    return [Change.of(item) for item in campaign.use(Reader.history)]
+
+
+@router.post("/rename", dependencies=_MANAGING_ALL)
+def rename(campaign: OneCampaign, body: Renamed) -> Status:
+    """Give the campaign another name."""
+    campaign.use(lambda it: it.rename(body.name))
+    return campaign.served.use(body.name, Status.now)
+
+
+@router.post("/copy", status_code=201, dependencies=_MANAGING_ALL)
+def copy(campaign: OneCampaign, body: Copy) -> Status:
+    """Make another campaign with the same arms and settings, and unless it says no the same results."""
+    campaign.use(lambda it: it.copy(body.name, body.results))
+    return campaign.served.use(body.name, Status.now)
