@@ -75,6 +75,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("export",): ("observations",),
     ("plan",): (),
     ("serve", "token", "create"): ("--name", "me", "--role", "owner"),
+    ("serve", "token", "link"): ("--name", "me"),
     ("serve", "token", "list"): (),
     ("serve", "token", "revoke"): ("--name", "me"),
     ("campaign", "create"): GIVEN,

@@ -43,6 +43,7 @@ GOOD: dict[str, Given] = {
     "replay": {"labels": ("labels.csv",), "runs": "2", "policies": "Uniform", "jobs": "1"},
     "run": {"arms_file": "arms.txt", "threshold": "0.5", "budget": "8", "db": "new.db", "words": ("true", "{arm}")},
     "serve token create": {"db": "x.db", "name": "me", "role": "owner"},
+    "serve token link": {"db": "x.db", "name": "ann"},
     "serve token list": {"db": "x.db"},
     "serve token revoke": {"db": "x.db", "name": "ann"},
     "simulate": {"means": "0.2,0.7", "budgets": "20", "runs": "3", "policies": "Uniform", "jobs": "1"},

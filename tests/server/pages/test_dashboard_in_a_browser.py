@@ -105,6 +105,21 @@ def test_a_table_is_read_by_links_and_an_arm_of_any_length_opened(page: Page, db
         expect(page.locator("th[aria-sort=descending]")).to_contain_text("Pulls")
 
 
+def test_a_link_logs_in_once(page: Page, browser: Browser, db: str) -> None:
+    with tokens_of(db) as tokens:
+        tokens.create("lena", "labeller", "birds")
+        link = tokens.link("lena")
+    with serving(ServerSettings(db)) as address:
+        page.goto(f"{address}/login#{link}")
+        page.wait_for_selector("form.two")
+        expect(page.locator("header")).to_contain_text("lena")
+        assert link not in page.url
+        with browser.new_context() as context:
+            other = context.new_page()
+            other.goto(f"{address}/login#{link}")
+            expect(other.locator("#said")).to_contain_text("has been used")
+
+
 @pytest.fixture
 def proxied(tmp_path: Path, start_process: Callable[..., "subprocess.Popen[Any]"]) -> Callable[[str], str]:
     """Have nginx pass /labels/ on to a server; return where it listens."""

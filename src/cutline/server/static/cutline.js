@@ -209,6 +209,16 @@ async function copy(button) {
   }
 }
 
+function log_in() {
+  // the token of a link stands behind the #, which no server and no log sees
+  const form = document.getElementById("login");
+  const token = decodeURIComponent(location.hash.slice(1));
+  if (!form || !token.startsWith("cutline_")) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  form.elements.token.value = token;
+  form.requestSubmit();
+}
+
 function start_page() {
   const shown = main();
   if (shown.dataset.labelling) start_labelling();
@@ -220,6 +230,7 @@ function start_page() {
   }
 }
 
+log_in();
 if (main().dataset.labelling) {
   addEventListener("keydown", press);
   addEventListener("popstate", () => go(location.href, false));
