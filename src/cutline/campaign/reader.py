@@ -87,7 +87,7 @@ class Reader:
 
         How far a worker is to be believed is learnt from how the answers of all agree, and from the answers that are
         ``known`` by arm. Those of workers in ``exclude`` count for nothing. ``confidence`` is that of all intervals.
-        What is asked for next does not depend on it. It reads all results, which takes some seconds for a million.
+        What is asked for next does not depend on it. It reads all results.
         Raises InvalidInputError unless the threshold is 0.5, NotFoundError for arms and workers that are not there.
         """
         from cutline.campaign.operations import weighing

@@ -1,15 +1,17 @@
 """What a campaign decides when its results are weighed by who gave them; see ``beliefs.workers``. It writes nothing."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from cutline.beliefs.workers import Crowd, Labels, likelier
+from cutline.campaign.arithmetic import UNIT
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations.deciding import decisions, results
-from cutline.campaign.results import Decision, Result
+from cutline.campaign.operations.deciding import decisions, result_pages
+from cutline.campaign.results import Decision
 from cutline.campaign.weighed import Weighed, WorkerRates
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.text import quoted
@@ -37,7 +39,7 @@ def weigh(
         raise InvalidInputError(f"exclude is {exclude!r}; it must be a list of workers")
     decided = decisions(store, campaign, None, confidence)
     arms = {item.arm: number for number, item in enumerate(decided)}
-    kept = _kept(list(results(store, campaign)), arms, _answers(campaign, arms, known), exclude)
+    kept = _kept(result_pages(store, campaign), arms, _answers(campaign, arms, known), exclude)
     unknown = [worker for worker in exclude if worker not in kept.answers]
     if unknown:
         raise NotFoundError(f"campaign {campaign.name!r} has no answer by {quoted(unknown[0])}, who is to be left out")
@@ -58,25 +60,24 @@ def _answers(campaign: Identity, arms: Mapping[str, int], known: Mapping[str, bo
     return answers
 
 
-def _kept(found: list[Result], arms: Mapping[str, int], known: Mapping[str, bool], exclude: Collection[str]) -> _Kept:
-    """Return the results of those who are not excluded; whoever has no name is one worker."""
+def _kept(
+    pages: Iterable[list[Any]], arms: Mapping[str, int], known: Mapping[str, bool], exclude: Collection[str]
+) -> _Kept:
+    """Return the results of those who are not excluded, given page by page; whoever has no name is one worker."""
     answers: dict[str | None, int] = {}
-    for item in found:
-        answers[item.worker] = answers.get(item.worker, 0) + 1
+    numbers: dict[str | None, int] = {}
     out = frozenset(exclude)
-    workers = [worker for worker in answers if worker not in out]
-    numbers = {worker: number for number, worker in enumerate(workers)}
-    counted = [item for item in found if item.worker in numbers and item.arm in arms]  # one may have come meanwhile
+    counted: list[tuple[int, int, int]] = []
+    for page in pages:
+        for _, _, name, reward, worker, *_ in page:
+            answers[worker] = answers.get(worker, 0) + 1
+            if worker not in out and name in arms:  # an arm may have come meanwhile
+                counted.append((arms[name], numbers.setdefault(worker, len(numbers)), reward))
     told = np.full(len(arms), -1, np.int8)
     for arm, answer in known.items():
         told[arms[arm]] = answer
-    labels = Labels(
-        np.array([arms[item.arm] for item in counted], np.int64),
-        np.array([numbers[item.worker] for item in counted], np.int64),
-        np.array([item.reward for item in counted], np.float64),
-        told,
-    )
-    return _Kept(labels, workers, answers)
+    task, worker, reward = np.array(counted, np.int64).reshape(-1, 3).T
+    return _Kept(Labels(task, worker, reward / UNIT, told), list(numbers), answers)
 
 
 def _decided(decided: list[Decision], labels: Labels, crowd: Crowd) -> tuple[Decision, ...]:
