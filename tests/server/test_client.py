@@ -18,6 +18,7 @@ from campaign_contract.opening import Opening
 from campaign_contract.remembering import Remembering
 from campaign_contract.stopping import Stopping
 from campaign_contract.telling import Telling
+from campaign_contract.weighing import Weighing
 from cutline.campaign import Campaign
 from cutline.campaign.remote.campaign import RemoteCampaign
 from cutline.errors import NotFoundError
@@ -81,7 +82,7 @@ class TestOverHTTP(OverHTTP, Telling, Correcting, Remembering, Leasing, Stopping
 
 
 @pytest.mark.rough  # three minutes of what the databases are tried with anyway
-class TestAllOverHTTP(OverHTTP, Asking, Deciding, Learning, Creating):
+class TestAllOverHTTP(OverHTTP, Asking, Deciding, Weighing, Learning, Creating):
     """The rest of the contract."""
 
 
@@ -89,6 +90,16 @@ class TestSharedOverHTTP(Opening):
     @pytest.fixture
     def url(self, serve: Callable[..., str]) -> str:
         return serve()
+
+
+def test_results_on_a_server_are_weighed_as_in_the_database_behind_it(serve: Callable[..., str]) -> None:
+    address = serve()
+    with Campaign.create(address, "birds", ["a", "b", "c"], 0.5, "LSA", 10) as campaign:
+        campaign.observe_many([("a", 1, "ann"), ("a", 0, "bob"), ("b", 0, "ann"), ("b", 0, "cid"), ("c", 0.5)])
+        with Campaign.open(BEHIND[address], "birds") as behind:
+            assert campaign.weigh({"a": False}, ["bob"], 0.9) == behind.weigh({"a": False}, ["bob"], 0.9)
+        with pytest.raises(NotFoundError, match="campaign 'birds' has no answer by 'eve'"):
+            campaign.weigh(exclude=["eve"])
 
 
 def test_a_campaign_on_a_server_is_changed_renamed_copied_and_deleted(serve: Callable[..., str]) -> None:

@@ -92,7 +92,8 @@ class Reader:
         """
         from cutline.campaign.operations import weighing
 
-        return weighing.weigh(self._store, self._identity, known, exclude, confidence)
+        held = weighing.held(self._store, self._identity, confidence)
+        return weighing.weigh(held, known, exclude, confidence)
 
     def records(self) -> list[tuple[int, float, int]]:
         """Return the different records of arms: pulls, total reward, and how many arms have them."""

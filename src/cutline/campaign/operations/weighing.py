@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,58 +26,77 @@ class _Kept:
     answers: dict[str | None, int]
 
 
-def weigh(
-    store: Store, campaign: Identity, known: Mapping[str, bool] | None, exclude: Collection[str], confidence: float
-) -> Weighed:
+class Held(NamedTuple):
+    """What a campaign holds: its name, threshold and decisions, and the arm, reward and worker of each result."""
+
+    name: str
+    threshold: float
+    decisions: list[Decision]
+    results: Iterable[tuple[str, float, str | None]]
+
+
+def held(store: Store, campaign: Identity, confidence: float) -> Held:
+    """Return what a campaign in a database holds."""
+    pages = result_pages(store, campaign)
+    rows = ((name, reward / UNIT, worker) for page in pages for _, _, name, reward, worker, *_ in page)
+    settings = campaign.settings
+    return Held(campaign.name, settings.threshold, decisions(store, campaign, None, confidence), rows)
+
+
+def weigh(held: Held, known: Mapping[str, bool] | None, exclude: Collection[str], confidence: float) -> Weighed:
     """Weigh the results; see Campaign.weigh."""
-    if campaign.settings.threshold != 0.5:
+    if held.threshold != 0.5:
         raise InvalidInputError(
-            f"the threshold of campaign {campaign.name!r} is {campaign.settings.threshold}; workers are weighed at "
-            "0.5, where an answer is yes or no"
+            f"the threshold of campaign {held.name!r} is {held.threshold}; workers are weighed at 0.5, where an answer "
+            "is yes or no"
         )
     if isinstance(exclude, str):
         raise InvalidInputError(f"exclude is {exclude!r}; it must be a list of workers")
-    decided = decisions(store, campaign, None, confidence)
-    arms = {item.arm: number for number, item in enumerate(decided)}
-    kept = _kept(result_pages(store, campaign), arms, _answers(campaign, arms, known), exclude)
+    arms = {item.arm: number for number, item in enumerate(held.decisions)}
+    kept = _kept(held.results, arms, _answers(held.name, arms, known), exclude)
     unknown = [worker for worker in exclude if worker not in kept.answers]
     if unknown:
-        raise NotFoundError(f"campaign {campaign.name!r} has no answer by {quoted(unknown[0])}, who is to be left out")
+        raise NotFoundError(f"campaign {held.name!r} has no answer by {quoted(unknown[0])}, who is to be left out")
     crowd = Crowd.learn(kept.labels, len(kept.workers))
-    return Weighed(_decided(decided, kept.labels, crowd), _rates(kept, crowd, confidence), crowd.tells, crowd.mistaken)
+    decided, rates = _decided(held.decisions, kept.labels, crowd), _rates(kept, crowd, confidence)
+    return Weighed(decided, rates, crowd.tells, crowd.mistaken)
 
 
-def _answers(campaign: Identity, arms: Mapping[str, int], known: Mapping[str, bool] | None) -> dict[str, bool]:
+def _answers(name: str, arms: Mapping[str, int], known: Mapping[str, bool] | None) -> dict[str, bool]:
     """Return the known answers by arm; raise InvalidInputError for one that is none, NotFoundError without its arm."""
     answers = dict(known or {})
     for arm, answer in answers.items():
         if answer not in (0, 1):
             raise InvalidInputError(f"the known answer of {quoted(arm)} is {answer!r}; it must be 0 or 1")
         if arm not in arms:
-            raise NotFoundError(
-                f"campaign {campaign.name!r} has no arm {quoted(arm)}, whose answer is said to be known"
-            )
+            raise NotFoundError(f"campaign {name!r} has no arm {quoted(arm)}, whose answer is said to be known")
     return answers
 
 
 def _kept(
-    pages: Iterable[list[Any]], arms: Mapping[str, int], known: Mapping[str, bool], exclude: Collection[str]
+    results: Iterable[tuple[str, float, str | None]],
+    arms: Mapping[str, int],
+    known: Mapping[str, bool],
+    exclude: Collection[str],
 ) -> _Kept:
-    """Return the results of those who are not excluded, given page by page; whoever has no name is one worker."""
+    """Return the results of those who are not excluded; whoever has no name is one worker."""
     answers: dict[str | None, int] = {}
     numbers: dict[str | None, int] = {}
     out = frozenset(exclude)
-    counted: list[tuple[int, int, int]] = []
-    for page in pages:
-        for _, _, name, reward, worker, *_ in page:
-            answers[worker] = answers.get(worker, 0) + 1
-            if worker not in out and name in arms:  # an arm may have come meanwhile
-                counted.append((arms[name], numbers.setdefault(worker, len(numbers)), reward))
+    task: list[int] = []
+    who: list[int] = []
+    label: list[float] = []
+    for name, reward, worker in results:
+        answers[worker] = answers.get(worker, 0) + 1
+        if worker not in out and name in arms:  # an arm may have come meanwhile
+            task.append(arms[name])
+            who.append(numbers.setdefault(worker, len(numbers)))
+            label.append(reward)
     told = np.full(len(arms), -1, np.int8)
     for arm, answer in known.items():
         told[arms[arm]] = answer
-    task, worker, reward = np.array(counted, np.int64).reshape(-1, 3).T
-    return _Kept(Labels(task, worker, reward / UNIT, told), list(numbers), answers)
+    labels = Labels(np.array(task, np.int64), np.array(who, np.int64), np.array(label, np.float64), told)
+    return _Kept(labels, list(numbers), answers)
 
 
 def _decided(decided: list[Decision], labels: Labels, crowd: Crowd) -> tuple[Decision, ...]:

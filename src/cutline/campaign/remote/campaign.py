@@ -34,7 +34,7 @@ from cutline.campaign.results import (
 from cutline.campaign.settings import Changes, Settings
 from cutline.campaign.weighed import Weighed
 from cutline.checks import check_positive, check_whole
-from cutline.errors import ConflictError, InvalidInputError, NotFoundError
+from cutline.errors import ConflictError, NotFoundError
 
 _ALL_ARMS = {"order": "given", "limit": None, "after": None, "only": None, "search": None}
 
@@ -170,8 +170,12 @@ class RemoteCampaign(Campaign):
     def weigh(
         self, known: Mapping[str, bool] | None = None, exclude: Collection[str] = (), confidence: float = 0.95
     ) -> Weighed:
-        """Refuse: rewards are weighed where the database is."""
-        raise InvalidInputError("a server does not weigh rewards by workers; do it where its database is")
+        """Weigh the results that the server has, here; see ``Campaign.weigh``."""
+        from cutline.campaign.operations import weighing  # loads SciPy
+
+        rows = ((item.arm, item.reward, item.worker) for item in self.results())
+        held = weighing.Held(self.name, self.settings.threshold, self.decisions(confidence=confidence), rows)
+        return weighing.weigh(held, known, exclude, confidence)
 
     def records(self) -> list[tuple[int, float, int]]:
         """Return the different records of arms; see ``Campaign.records``."""
