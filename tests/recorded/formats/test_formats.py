@@ -3,9 +3,11 @@
 import gzip
 import importlib.util
 import io
+import json
 import re
 import shutil
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +240,35 @@ def test_a_packed_log_of_inspect_is_read_or_it_is_said_what_is_missing() -> None
     else:
         rows, _ = found("inspect.eval")
         assert sorted(row[:3] for row in rows) == sorted(row[:3] for row in found("inspect.json")[0])
+
+
+def test_the_summaries_of_a_log_of_inspect_say_what_its_samples_say(tmp_path: Path) -> None:
+    log = json.loads((FILES / "inspect.json").read_text(encoding="utf-8"))
+    kept = ("id", "epoch", "uuid", "scores", "error")
+    summaries = [{name: sample[name] for name in kept if name in sample} for sample in log["samples"]]
+    summaries.append({**summaries[0], "uuid": "u", "error": "no answer"})
+    path = tmp_path / "packed.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_journal/start.json", "{}")
+        for sample in log["samples"]:
+            archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+    of_samples = list(Labelled(path).rows())
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("summaries.json", json.dumps(summaries))
+    said: list[str] = []
+    assert [row[:3] + row[4:] for row in Labelled(path, remark=said.append).rows()] == [
+        row[:3] + row[4:] for row in of_samples
+    ]
+    assert said == [f"{path}, read as inspect: left out 1 errors"]
+    assert {row.task for row in Labelled(path, task_col="target").rows()} == {"2", "y"}
+
+
+def test_a_file_that_is_no_text_is_no_table_either(tmp_path: Path) -> None:
+    path = tmp_path / "packed.eval"
+    path.write_bytes(b"PK\x03\x04_journal/start.json\ra,b\n")
+    assert complaint(path).startswith("cannot read FILE: ")
+    path.write_bytes(b"\x00\ra,b\n")
+    assert complaint(path).startswith("FILE, line 1: ")
 
 
 def test_lm_eval() -> None:

@@ -64,7 +64,10 @@ class Beginning(NamedTuple):
         """Return the fields of the first line, as of a CSV or TSV file."""
         first = self.text.lstrip("\r\n").split("\n", 1)[0].rstrip("\r")
         delimiter = "\t" if first.count("\t") > first.count(",") else ","
-        return tuple(next(csv.reader([first], delimiter=delimiter), ()))
+        try:
+            return tuple(next(csv.reader([first], delimiter=delimiter), ()))
+        except csv.Error:  # as by what is no text
+            return ()
 
 
 class Format(ABC):

@@ -1,14 +1,18 @@
 """Logs of Inspect (inspect-ai), ``.eval`` or ``.json``: a sample an epoch.
 
 Source: inspect-ai's own output: samples have id, epoch, uuid, error, and scores by the name of the scorer, whose value
-is C, I, P or N, a truth value or a number. An ``.eval`` file is a zip archive with a JSON file for each sample, packed
-by Zstandard, which Python reads from 3.14 on; before, with the package zipfile-zstd, which inspect-ai brings along.
+is C, I, P or N, a truth value or a number. An ``.eval`` file is a zip archive with a JSON file for each sample, and at
+the end of the eval one with a summary of each, ``summaries.json``, which is a twentieth as long and has all of these.
+They are packed by Zstandard, which Python reads from 3.14 on; before, with the package zipfile-zstd, which inspect-ai
+brings along.
 """
 
 import importlib.util
+import io
 import json
 import zipfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 from cutline.errors import InvalidInputError
@@ -18,6 +22,7 @@ from cutline.recorded.formats.format import Answer, Beginning, Choice, Format, L
 from cutline.recorded.opening import File
 from cutline.text import quoted
 
+_SUMMARIES = "summaries.json"
 _ZIP = "PK\x03\x04"
 
 
@@ -40,7 +45,8 @@ class InspectLog(Format):
 
     def read(self, file: File, choice: Choice) -> Iterator[Answer | LeftOut]:
         zipped = file.beginning.startswith(_ZIP.encode("latin-1"))
-        for line, row in _samples_of_archive(file) if zipped else objects(file, ("samples",)):
+        whole = choice.task is not None  # a summary leaves some fields out
+        for line, row in _samples_of_archive(file, whole) if zipped else objects(file, ("samples",)):
             where = f"{file.name}, sample {line}" if zipped else f"{file.name}, line {line}"
             if row.get("error"):
                 yield LeftOut(line, "errors")
@@ -70,15 +76,23 @@ def _score(row: dict[str, Any], scorer: str | None, where: str) -> tuple[bool, s
     return value is not None, text_of(value, "score", where)
 
 
-def _samples_of_archive(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
+def _samples_of_archive(file: File, whole: bool) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the samples of an archive with their numbers: their summaries, or what is ``whole``."""
     if importlib.util.find_spec("zipfile_zstd") is not None:
         importlib.import_module("zipfile_zstd")
     try:
         with zipfile.ZipFile(file.path) as archive:
-            names = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
-            for number, name in enumerate(names, 1):
-                row = decode(archive.read(name).decode(), f"{file.name}, {name}")
-                yield number, row
+            names = archive.namelist()
+            if _SUMMARIES in names and not whole:
+                with ExitStack() as ends:
+                    packed: Any = ends.enter_context(archive.open(_SUMMARIES))
+                    inside = File(file.path, f"{file.name}, {_SUMMARIES}", io.BufferedReader(packed), b"[", ends)
+                    for number, (_, row) in enumerate(objects(inside), 1):
+                        yield number, row
+                return
+            samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
+            for number, name in enumerate(samples, 1):
+                yield number, decode(archive.read(name).decode(), f"{file.name}, {name}")
     except NotImplementedError:
         raise InvalidInputError(
             f"{file.name} is packed by Zstandard, which this Python cannot read; pip install zipfile-zstd, or convert "
