@@ -70,8 +70,10 @@ def test_a_plan_of_many_arms_plays_no_games() -> None:
 def test_few_arms_and_means_that_are_known_are_left_to_games() -> None:
     assert is_good(Beliefs.prior(2, 2, 1000))
     assert not is_good(Beliefs.prior(2, 2, 999))
-    assert not is_good(Problem(np.linspace(0.1, 0.9, 500)))
-    assert not is_good(Beliefs(np.linspace(1.0, 2.0, 500), np.ones(500)))
+    assert is_good(Problem(np.linspace(0.1, 0.9, 5000)))
+    assert not is_good(Problem(np.linspace(0.1, 0.9, 4999)))
+    assert is_good(Beliefs(np.linspace(1.0, 2.0, 5000), np.ones(5000)))
+    assert not is_good(Beliefs(np.linspace(1.0, 2.0, 4999), np.ones(4999)))
     assert [can_be_expected(parse(name)) for name in ("LSA", "UCBE", "Gap-Oracle", "Bayes")] == [
         True,
         False,

@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import beta, binom
 
 from cutline import LSA, Policy, Uniform, parse
-from cutline.planning.passage import Nodes, Sources, Sums, pass_levels
+from cutline.planning.nodes import Nodes
+from cutline.planning.passage import Sources, Sums, pass_levels
 from cutline.theory.concentration import error_probability
 
 FRESH = Sources(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1))
@@ -99,3 +100,17 @@ def test_rows_may_be_wider_than_the_first_room() -> None:
     sums = passed(Uniform(), 0.5, [4.0, 1500.0], sources, nodes, 1510)
     assert sums.pulls[0] == pytest.approx(2.0 * float(nodes.masses @ beta.pdf([0.07, 0.4, 0.99], 2, 3)), rel=1e-9)
     assert sums.left == pytest.approx([0.0, 0.0])
+
+
+def test_very_many_means_are_taken_in_groups_that_come_to_the_same() -> None:
+    means = np.random.default_rng(3).beta(2, 2, 10_000)
+    grouped = Nodes.of(means, np.ones(10_000), 0.5)
+    assert grouped.masses.size < 4_096
+    assert grouped.masses.sum() == 10_000
+    alone = [Nodes.of(part, np.ones(part.size), 0.5) for part in np.split(means, 4)]
+    levels, fresh = np.array([0.5, 1.5, 2.5]), Sources(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1))
+    sums, *parts = (
+        pass_levels(LSA(), 0.5, (1.35,), levels, fresh, nodes, np.zeros(257, np.int64)) for nodes in (grouped, *alone)
+    )
+    assert sums.pulls == pytest.approx(sum(part.pulls for part in parts), rel=1e-5)
+    assert sums.errors == pytest.approx(sum(part.errors for part in parts), rel=1e-5)

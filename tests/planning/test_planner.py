@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cutline import LSA, Problem
@@ -181,3 +182,13 @@ def test_with_many_arms_of_one_prior_every_policy_without_a_budget_is_computed()
 def test_a_policy_beside_itself_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="given twice"):
         quick(policy=["LSA", "LSA"])
+
+
+def test_many_means_and_pilots_are_computed_and_agree_with_the_prior_that_they_were_drawn_from() -> None:
+    rng = np.random.default_rng(5)
+    means = rng.beta(2, 2, 20_000)
+    by_prior, by_means = (quick(guess, errors=3_000) for guess in (Beliefs.prior(2, 2, 20_000), means))
+    assert (by_means.games, by_prior.games) == (0, 0)
+    assert by_means.budget == pytest.approx(by_prior.budget, rel=0.02)
+    pilot = quick(Beliefs.after(np.zeros(20_000), np.zeros(20_000)), errors=3_000)
+    assert pilot.budget == quick(Beliefs.prior(1, 1, 20_000), errors=3_000).budget

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from cutline.errors import InvalidInputError
 from cutline.planning.beliefs import Beliefs, Guess
 from cutline.planning.exact import UniformErrors
-from cutline.planning.passage import Nodes, Sources, Sums, pass_levels
+from cutline.planning.nodes import Nodes
+from cutline.planning.passage import Sources, Sums, pass_levels
 from cutline.policies import Policy
 from cutline.policies.policy import LearningPolicy, Parameters
 from cutline.problem import Problem
@@ -118,8 +119,8 @@ def can_be_expected(policy: Policy) -> bool:
 
 
 def is_good(guess: Guess) -> bool:
-    """Say whether the curve of a guess is good to 0.5 %: enough arms, whose means are all drawn from one prior."""
-    return _alike(guess) and guess.arms >= _ENOUGH
+    """Say whether the curve of a guess is good to 0.5 %: there are enough arms, fewer if their means have one prior."""
+    return guess.arms >= (_ENOUGH if _alike(guess) else _MANY)
 
 
 def _alike(guess: Guess) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import compile_plain, compiling, jit_in_place, kernel, made_once, with_parameters
+from cutline.planning.nodes import Nodes
 from cutline.policies import Policy
 from cutline.policies.policy import Parameters
 from cutline.threshold import is_above
@@ -28,28 +29,6 @@ _above = compile_plain(is_above)
 
 _NEGLIGIBLE = -45.0  # a logarithm
 _FIRST_ROOM = 1 << 9
-
-
-class Nodes(NamedTuple):
-    """Where the means lie: ``masses`` arms at the means that these logarithms and odds belong to; (N,) each.
-
-    ``likelier``: an arm is called what is likelier by its record and these masses, not what its mean reward says.
-    """
-
-    log_mean: _Floats
-    log_rest: _Floats
-    odds: _Floats
-    masses: _Floats
-    above: NDArray[np.bool_]
-    likelier: bool
-
-    @classmethod
-    def of(cls, means: _Floats, masses: _Floats, threshold: float, likelier: bool = False) -> "Nodes":
-        """Return the nodes of so many arms at these means; those that hardly any arm has are left out."""
-        kept = masses > 1e-13 * masses.sum()
-        inside = np.clip(means[kept], 1e-300, 1.0 - 2.0**-53)
-        rest = 1.0 - inside
-        return cls(np.log(inside), np.log(rest), inside / rest, masses[kept], means[kept] >= threshold, likelier)
 
 
 class Sources(NamedTuple):

@@ -12,7 +12,8 @@ from scipy.special import betaln, xlog1py, xlogy
 from cutline.beliefs.prior import Prior
 from cutline.errors import InvalidInputError
 from cutline.planning.expected import TooDeepError, can_be_expected, passed_until
-from cutline.planning.passage import Nodes, Sources, Sums
+from cutline.planning.nodes import Nodes
+from cutline.planning.passage import Sources, Sums
 from cutline.policies import Policy
 from cutline.text import aligned
 
