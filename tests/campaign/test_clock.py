@@ -106,3 +106,15 @@ def test_a_clock_that_somebody_has_shifted_for_one_process_tells_the_uptime_of_t
     monkeypatch.setattr(clock, "_PROC", tmp_path)
     assert 1234.5 <= clock._uptime() < 1234.56 + 60
     assert abs(clock._before_ticks(Path("/proc"))) < 60
+
+
+def test_what_is_written_down_has_the_time_of_the_leases(campaign: Campaign, machine: Machine) -> None:
+    pull = one(campaign)
+    machine.go_on(60)
+    machine.wall += 1000  # somebody sets it
+    campaign.tell(pull, 1)
+    machine.go_on(60)
+    campaign.correct(pull, 0)
+    (told,) = campaign.arm("a").pulls
+    assert [answer.time for answer in told.answers] == [WALL + 60, WALL + 120]
+    campaign.close()

@@ -45,6 +45,7 @@ class Clock:
 
     def __init__(self, given: Now | None = None) -> None:
         self._given = given
+        self._ahead: float | None = None  # by how much it is ahead of the uptime of this machine
 
     def ask(self, connection: Connection) -> Moment:
         """Ask for the time in a transaction; in a pipeline the answer has not come yet."""
@@ -54,6 +55,18 @@ class Clock:
             answer = _ON_SERVER.send(connection)
             return Moment(lambda: float(answer.rows()[0][0]), _nothing)
         return _on_this_machine(connection)
+
+    def stamp(self, connection: Connection) -> Now:
+        """Ask for the time of something that is only written down, and on which no lease depends.
+
+        It is that of ``ask``; on this machine the table need not be read for it again and again.
+        """
+        if self._given is not None or connection.dialect.name == "postgresql":
+            return self.ask(connection).now
+        if self._ahead is None:
+            self._ahead = self.now(connection) - _uptime()
+        ahead = self._ahead
+        return lambda: ahead + _uptime()
 
     def now(self, connection: Connection) -> float:
         """Return the time in a transaction."""

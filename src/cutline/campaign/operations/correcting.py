@@ -80,7 +80,7 @@ def _correct(
     worker: str | None,
 ) -> State | None:
     """Replace a reward, and the note if one is given; return the state after that, None if nothing changed."""
-    moment = clock.ask(connection)
+    now = clock.stamp(connection)
     rows, arms, state = lock_pulls(connection, campaign, [key])
     row = rows.get(key[0])
     if row is None or row.arm != key[1]:
@@ -92,7 +92,7 @@ def _correct(
     new_note = old_note if note is None else note or None
     if (reward, new_note) == (row.reward, old_note):
         return None
-    _KEEP.run(connection, [(row.number, row.number, moment.now(), worker or own_worker, row.reward, old_note)])
+    _KEEP.run(connection, [(row.number, row.number, now(), worker or own_worker, row.reward, old_note)])
     _REPLACE.run(connection, [(reward, new_note, row.number)])
     arm = arms[row.arm]
     arm.change(0, reward - row.reward, square(reward) - square(row.reward), 0)

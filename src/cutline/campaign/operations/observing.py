@@ -98,13 +98,13 @@ def record_observed(
     where: Where = lambda number: "",
 ) -> int:
     """Record observations whose rewards are in billionths; return how many are new."""
-    moment = clock.ask(connection)
+    stamp = clock.stamp(connection)
     news = find_news(connection, campaign, observations, where)
     if not len(news):
         return 0
     changed = [arm for arm in news.arms.values() if arm.changed]
     settled = [Given(pull.number, pull.new, pull.note) for pull in news.settled]
-    now = moment.now()
+    now = stamp()
     counted = observe_pulls(connection, campaign, news.state, changed, settled, len(news.new), now)[0].rows()
     if not counted:
         raise campaign.gone()

@@ -65,7 +65,7 @@ def checked_answer(given: Any) -> tuple[Pull | str, Any, str | None]:
 
 def _record(connection: Connection, campaign: Identity, clock: Clock, told: dict[PullKey, _Told]) -> tuple[int, State]:
     """Record answers; return how many are new, and the state after that."""
-    moment = clock.ask(connection)
+    now = clock.stamp(connection)
     rows, arms, state = lock_pulls(connection, campaign, told)
     new: list[Given] = []
     late: list[PullRow] = []
@@ -86,7 +86,7 @@ def _record(connection: Connection, campaign: Identity, clock: Clock, told: dict
         new.append(Given(key[0], units, note))
     if not new:
         return 0, state
-    counted, state = tell_pulls(connection, campaign, state, new, changed.values(), len(late), moment.now())
+    counted, state = tell_pulls(connection, campaign, state, new, changed.values(), len(late), now())
     if not late:
         counted.ignore()
     elif not counted.rows():
