@@ -59,8 +59,8 @@ class Learning(CampaignTests):
         campaign = create(30, threshold=0.9)
         answer(campaign, 0.95, 4, 100)
         *_, (generation, results, text) = rows(campaign, LEARNT)
-        assert (generation, results) == (4, 90)
-        assert rows(campaign, GENERATIONS) == [(4,)] * 30
+        assert (generation, results) == (3, 75)
+        assert rows(campaign, GENERATIONS) == [(3,)] * 30
         assert [item.wrong for item in campaign.decisions()] == pytest.approx(
             said(campaign, Knowledge.from_json(json.loads(text)["knowledge"]))
         )
