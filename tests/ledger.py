@@ -11,13 +11,14 @@ from cutline.campaign.remote.campaign import RemoteCampaign
 LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED, WITHDRAWN = range(6)
 STRIDE = 2**40
 ARMS = (
-    "number - {base}, name, payload, position, pulls, total, squares, in_flight, index_value, generation, decision, "
-    "doubt"
+    "number - {base}, name, payload, position, pulls, total, squares, in_flight, index_value, retired, "
+    "generation, decision, doubt"
 )
 PULLS = "number - {base}, arm - {base}, state, expires, reward, worker, key, note, time"
 CAMPAIGN = (
     "name, threshold, policy, budget, seed, max_pulls_per_arm, repeat_workers, prior_a, prior_b, target_errors, "
-    "decide, generation, learnt_from, learn_at, up_to_date, arms, numbered, spent, in_flight, observed, doubt, decided"
+    "decide, retired, generation, learnt_from, learn_at, up_to_date, arms, numbered, spent, in_flight, observed, "
+    "doubt, decided"
 )
 
 
@@ -64,7 +65,7 @@ def under_way(campaign: Campaign) -> tuple[Any, ...]:
 def audit(campaign: Campaign) -> None:
     """Assert that every sum that the tables keep is the sum of what they hold, and that the budget was kept."""
     (own,), arms, pulls = dump(campaign)
-    *_, generation, _, _, up_to_date, count, numbered, spent, in_flight, observed, doubt, decided = own
+    *_, retired, generation, _, _, up_to_date, count, numbered, spent, in_flight, observed, doubt, decided = own
     states = [state for _, _, state, *_ in pulls]
     assert (spent, in_flight, observed) == (states.count(TOLD), states.count(LEASED), states.count(OBSERVED))
     assert spent + in_flight <= campaign.settings.budget
@@ -73,7 +74,9 @@ def audit(campaign: Campaign) -> None:
     assert all(1 <= number <= numbered for number in numbers)
     assert set(states) <= set(range(WITHDRAWN + 1))
     assert (count, doubt) == (len(arms), sum(arm[-1] for arm in arms))
-    assert decided == sum(arm[4] > 0 for arm in arms)
+    assert decided == sum(arm[4] > 0 and not arm[-4] for arm in arms)
+    assert retired == sum(arm[-4] for arm in arms)
+    assert all(arm[-1] == 0 for arm in arms if arm[-4])
     generations = [arm[-3] for arm in arms]
     assert max(generations) <= generation
     assert set(generations[:up_to_date]) <= {generation}

@@ -20,7 +20,7 @@ from cutline.campaign import Campaign, campaigns
 from cutline.campaign.database import arms_and_pulls, engines
 from cutline.campaign.database.arms_and_pulls import lock_pulls_and_arms
 from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.operations import asking, known, observing
+from cutline.campaign.operations import asking, known, naming
 from cutline.errors import StoreError
 from ledger import audit, dump, rows as query_rows
 
@@ -218,7 +218,7 @@ def test_an_ask_that_needs_an_arm_that_somebody_is_telling_waits_for_it(postgres
         (asking._ENDED, r"Index Scan (using|on) cutline_pulls_expires .*\(expires <= "),
         (arms_and_pulls._LOCK_ARMS._statement(32), r"Index Scan (using|on) cutline_arms_pkey .*\(number = ANY"),
         (arms_and_pulls._LOCK_PULLS._statement(32), r"Index Scan (using|on) cutline_pulls_pkey .*\(number = ANY"),
-        (observing._NAMED._statement(32), r"Index Scan (using|on) cutline_arms_name .*\(name_digest = ANY"),
+        (naming._NAMED._statement(32), r"Index Scan (using|on) cutline_arms_name .*\(name_digest = ANY"),
         (known._KEYED._statement(32), r"Index Scan (using|on) cutline_pulls_key .*\(key_digest = ANY"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 import cutline.campaign
 from cutline.campaign import Settings
 from cutline.campaign.database.schema import COUNTERS, campaigns
-from cutline.campaign.settings import Expected
+from cutline.campaign.settings import OF_ARMS, Changes, Expected
 from cutline.cli._campaigns import settings_options
 from cutline.errors import ConflictError, InvalidInputError
 from cutline.policies.apt import APT
@@ -26,6 +26,8 @@ def test_every_setting_has_its_columns_its_option_and_its_type() -> None:
     own |= {"generation", "learnt_from", "learn_at", "up_to_date", "changed_at", "version", "retired"}
     assert set(DEFAULT.columns()) == {column.name for column in campaigns.columns} - own
     assert set(get_type_hints(Expected)) == set(NAMES)
+    assert set(NAMES) - set(get_type_hints(Changes)) == {"seed", "repeat_workers"}
+    assert set(OF_ARMS) < set(get_type_hints(Changes)) < set(NAMES)
     options = click.command(settings_options(lambda: None)).params
     assert {option.name for option in options} == set(NAMES)
 

@@ -14,7 +14,7 @@ from campaign_contract.campaigns import arms, one
 from cutline.campaign import Campaign, campaigns, delete
 from cutline.campaign.database import arms_and_pulls, counters, engines, imports, prepared, progress, requests
 from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.operations import asking, creation, deciding, known, observing, remembering, telling
+from cutline.campaign.operations import asking, creation, deciding, known, naming, remembering, telling
 from cutline.errors import InvalidInputError, NotFoundError, StoreError
 from ledger import audit, dump, rows as query_rows
 
@@ -220,7 +220,7 @@ PLANS = [
             ("_TRY_ARMS", arms_and_pulls._TRY_ARMS, "INTEGER PRIMARY KEY (rowid=?)"),
             ("_LOCK_PULLS", arms_and_pulls._LOCK_PULLS, "INTEGER PRIMARY KEY (rowid=?)"),
             ("_OWN", known._OWN, "INTEGER PRIMARY KEY (rowid=?)"),
-            ("_NAMED", observing._NAMED, "COVERING INDEX cutline_arms_name (name_digest=?)"),
+            ("_NAMED", naming._NAMED, "COVERING INDEX cutline_arms_name (name_digest=?)"),
             ("_KEYED", known._KEYED, "INDEX cutline_pulls_key (key_digest=?)"),
             ("_CHANGES", imports._CHANGES, "INTEGER PRIMARY KEY (rowid=?)"),
             ("_FATES", imports._FATES, "INTEGER PRIMARY KEY (rowid=?)"),

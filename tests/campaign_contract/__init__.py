@@ -21,6 +21,7 @@ from campaign_contract.progressing import Progressing
 from campaign_contract.pulling import Pulling
 from campaign_contract.remembering import Remembering
 from campaign_contract.requesting import Requesting
+from campaign_contract.rosters import Rosters
 from campaign_contract.stopping import Stopping
 from campaign_contract.telling import Telling
 from campaign_contract.under_fire import SharedUnderFire, UnderFire
@@ -48,6 +49,7 @@ class CampaignContract(
     Creating,
     Pulling,
     Changing,
+    Rosters,
     Whole,
     UnderFire,
 ):

@@ -48,6 +48,7 @@ class UnderFire(CampaignTests):
                 status = campaign.status()
                 assert status.spent + status.in_flight <= status.settings.budget
                 campaign.change(budget=status.spent + 40, **next(changing))
+                campaign.change(retire=[f"arm {step}"], bring_back=arms(step), add=[f"new {step}"])
                 if step % 3 == 2:
                     self.lower(campaign)
         finally:
@@ -55,11 +56,13 @@ class UnderFire(CampaignTests):
             for worker in workers:
                 worker.join()
         assert lost == []
+        campaign.change(bring_back=["arm 17"], retire=["arm 4"])
         campaign.change(budget=1000, threshold=0.5, policy="LSA", decide="likelier", max_pulls_per_arm=None, **PRIOR)
         audit(campaign)
         assert sorted(told) == sorted(item.arm for item in campaign.results())
-        expected = create(30, **PRIOR)
+        expected = create([*arms(30), *(f"new {step}" for step in range(18))], **PRIOR)
         expected.observe_many((item.arm, item.reward) for item in campaign.results())
+        expected.change(retire=["arm 4"])
         assert arm_rows(campaign) == arm_rows(expected)
 
     def lower(self, campaign: Campaign) -> None:

@@ -80,3 +80,57 @@ def test_a_campaign_is_renamed_and_copied(campaign: Run) -> None:
     )
     rows = json.loads(campaign("list", "--format", "json").out)
     assert [(row["name"], row["spent"]) for row in rows] == [("fruit", 1), ("three", 0), ("two", 1)]
+
+
+def test_arms_join_are_retired_and_brought_back(campaign: Run) -> None:
+    Path("new.txt").write_text("c\nb\nd\n")
+    Path("old.txt").write_text("a\nc\n")
+    done = campaign("change", "--add-arms", "new.txt", "--retire-arms", "old.txt")
+    assert done.err == "campaign 'main': arms added, 2: c, d; arms retired, 2: a, c\n"
+    assert campaign("decisions", "--format", "ids").out == "b\nd\n"
+    assert campaign("decisions", "--format", "ids", "--retired").out == "a\nc\n"
+    assert campaign("change", "--bring-back-arms", "old.txt").err == ("campaign 'main': arms brought back, 2: a, c\n")
+    Path("old.txt").write_text("x\n")
+    assert campaign("change", "--retire-arms", "old.txt").err == "cutline: campaign 'main' has no arm 'x'\n"
+    lines = campaign("history").out.splitlines()
+    assert [line.split("  -  ")[-1].strip() for line in lines[1:]] == ["2: c, d", "2: a, c", "2: a, c"]
+
+
+def test_what_would_be_decided_with_another_threshold_is_shown(campaign: Run) -> None:
+    with Campaign.open("x.db", "main") as opened:
+        opened.observe_many([("a", 0.6)] * 9 + [("b", 0.9)] * 9)
+    assert campaign("decisions", "--threshold", "0.7", "--format", "ids", "--only", "above").out == "b\n"
+    assert campaign("decisions", "--format", "ids", "--only", "above").out == "a\nb\n"
+
+
+def test_run_says_how_to_change_and_does_it_if_asked_to(campaign: Run, cutline: Run) -> None:
+    Path("arms.txt").write_text("b\nc\n")
+    run = ("run", "--db", "x.db", "--format", "ids", "--only", "above")
+    command = ("--", "test", "{arm}", "=", "c")
+    hint = "; cutline campaign change changes that, and so does run --change\n"
+    assert cutline(*run, "--budget", "5", *command).err == f"cutline: campaign 'main': budget is 4, not 5{hint}"
+    assert cutline(*run, "--arms", "arms.txt", *command).err == f"cutline: campaign 'main': arms: 'c' is new{hint}"
+    assert cutline(*run, "--seed", "5", *command).err == "cutline: campaign 'main': seed is 0, not 5\n"
+    done = cutline(*run, "--budget", "5", "--arms", "arms.txt", "--change", *command)
+    assert (done.status, done.out) == (0, "c\n")
+    Path("arms.txt").write_text("a\nb\n")
+    assert cutline(*run, "--arms", "arms.txt", "--budget", "7", "--change", *command).status == 0
+    with Campaign.open("x.db", "main") as opened:
+        assert [item.arm for item in opened.decisions()] == ["a", "b"]
+        assert [(item.what, item.after) for item in opened.history()] == [
+            ("budget", 5),
+            ("arms added", {"count": 1, "first": ["c"]}),
+            ("arms retired", {"count": 1, "first": ["a"]}),
+            ("budget", 7),
+            ("arms retired", {"count": 1, "first": ["c"]}),
+            ("arms brought back", {"count": 1, "first": ["a"]}),
+        ]
+        assert opened.status().spent == 7
+
+
+def test_an_import_brings_new_arms_along_if_told_so(campaign: Run, cutline: Run) -> None:
+    Path("labels.csv").write_text("task,worker,label\na,ann,1\nnew,ann,0\n")
+    given = ("import", "labels.csv", "--db", "x.db")
+    assert cutline(*given).err == "cutline: labels.csv, line 3: campaign 'main' has no arm 'new'\n"
+    assert cutline(*given, "--add-arms").err == "campaign 'main': 2 new results\n"
+    assert campaign("decisions", "--format", "ids").out == "a\nb\nnew\n"

@@ -200,10 +200,11 @@ class Campaign(Changer):
         worker: str | None = None,
         key: str | None = None,
         note: str | None = None,
+        add_arms: bool = False,
     ) -> bool:
         """Record a result from elsewhere; return whether it is new. It is paid for already: it costs no budget.
 
-        A ``note`` is text that is kept with it.
+        A ``note`` is text that is kept with it. ``add_arms``: an arm that there is not is added before.
 
         It counts as a result of the arm in everything else: the index, ``max_pulls_per_arm``, the decision, and the
         arms that its ``worker`` has answered. A ``key`` makes it idempotent: the same key again with the same arm
@@ -213,14 +214,15 @@ class Campaign(Changer):
         NotFoundError for an unknown arm, ConflictError for a key that holds another arm or reward or a worker's other
         answer, InvalidInputError for a bad reward.
         """
-        return self.observe_many([Observation(arm, reward, worker, key, note)]) == 1
+        return self.observe_many([Observation(arm, reward, worker, key, note)], add_arms) == 1
 
-    def observe_many(self, observations: Iterable[Observation | tuple[Any, ...]]) -> int:
+    def observe_many(self, observations: Iterable[Observation | tuple[Any, ...]], add_arms: bool = False) -> int:
         """Record many results in one transaction, all or none; return how many are new. Each as by ``observe``.
 
-        An observation is (arm, reward) and may have more: (arm, reward, worker, key, note).
+        An observation is (arm, reward) and may have more: (arm, reward, worker, key, note). ``add_arms``: arms that
+        there are not are added before, and stay if the results are refused.
         """
-        return observing.observe(self._store, self._identity, self._clock, observations)
+        return observing.observe(self._store, self._identity, self._clock, observations, add_arms)
 
     def run(self, measure: "Measure", jobs: int = 1, **options: Unpack["RunOptions"]) -> "RunReport":
         """Measure until the campaign has finished, ``jobs`` arms at a time; see ``runner.run``."""

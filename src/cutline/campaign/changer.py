@@ -1,8 +1,11 @@
 """What is done with a campaign as a whole: change it, rename it, copy it, delete it."""
 
+from collections.abc import Iterable
 from typing import Self, Unpack
 
 from cutline.campaign.operations import changing, creation
+from cutline.campaign.operations.changing import Roster
+from cutline.campaign.operations.creation import Arms
 from cutline.campaign.reader import Reader
 from cutline.campaign.results import Change
 from cutline.campaign.settings import Changes
@@ -14,8 +17,15 @@ class Changer(Reader):
     Whoever has the campaign open follows the change from his next call on.
     """
 
-    def change(self, **settings: Unpack[Changes]) -> list[Change]:
-        """Change settings and return what has changed: those that are not given, or have the value already, stay.
+    def change(
+        self,
+        *,
+        add: Arms = (),
+        retire: Iterable[str] = (),
+        bring_back: Iterable[str] = (),
+        **settings: Unpack[Changes],
+    ) -> list[Change]:
+        """Change settings and arms, and return what has changed: what is not given, or is so already, stays.
 
         ``budget``: not less than what is spent and in flight; with more, a finished campaign goes on. ``threshold``,
         ``policy``, ``max_pulls_per_arm``, ``prior`` and ``decide`` change what all arms are called and which is next.
@@ -23,10 +33,16 @@ class Changer(Reader):
         order of arms, never beyond the new ``max_pulls_per_arm``, and no campaign ends by its ``target_errors``. If the
         process dies, whoever asks or tells goes on with it. Every change is kept: see ``history``.
 
-        Raises InvalidInputError for a bad setting or one that cannot be changed, ConflictError for a budget that is too
-        small. Then nothing has changed.
+        ``add``: ids, or ids with payloads, as ``create`` takes them. Those that are new are added; of those that are
+        there a payload replaces the one they have. ``retire``: arms that are asked for no more, and are in no decision
+        unless it is asked for; their results stay, and what is in flight of them can be told. ``bring_back``: retired
+        arms that take part again. The settings are changed first, all at once; the arms follow in short transactions.
+
+        Raises InvalidInputError for a bad setting or one that cannot be changed, and for bad arms, NotFoundError for an
+        arm to retire or bring back that there is not, ConflictError for a budget that is too small. Then nothing has
+        changed.
         """
-        return changing.change_settings(self._store, self._identity, self._clock, settings)
+        return changing.change(self._store, self._identity, self._clock, settings, Roster(add, retire, bring_back))
 
     def rename(self, name: str) -> None:
         """Give the campaign another name. Raises ConflictError if it is taken, InvalidInputError for a bad one."""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from cutline.campaign.results import Decision, in_words
 from cutline.rows import Rows
@@ -11,6 +11,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DECISION_COLUMNS = ("arm", "pulls", "in_flight", "mean", "decision", "wrong", "hoeffding", "low", "high", "payload")
+
+
+class PageOptions(TypedDict, total=False):
+    """Which decisions of many ``Campaign.decisions`` returns, and in which order."""
+
+    order: str
+    """Their order: "given", by "wrong", "id", "mean" or "pulls", the smallest first (undecided arms before all means),
+    or with a minus, as "-wrong", exactly the other way round."""
+    limit: int | None
+    """How many there are on the page."""
+    after: str | None
+    """The id of the last arm on the page before."""
+    only: str | None
+    """Those that are "above", "below" or "undecided"."""
+    search: str | None
+    """Those whose id contains this text."""
 
 
 class Decisions(list[Decision], Rows):

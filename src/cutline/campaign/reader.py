@@ -1,14 +1,14 @@
 """What a campaign tells about itself, and changes nothing."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Self
+from typing import Self, Unpack
 
 from cutline.campaign.database import counters, history
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.progress import progress_of
 from cutline.campaign.database.store import Store
-from cutline.campaign.decisions import Decisions
+from cutline.campaign.decisions import Decisions, PageOptions
 from cutline.campaign.operations import pull_records
 from cutline.campaign.results import (
     ArmHistory,
@@ -48,37 +48,32 @@ class Reader:
         self,
         nearest: int | None = None,
         confidence: float = 0.95,
-        *,
-        order: str = "given",
-        limit: int | None = None,
-        after: str | None = None,
-        only: str | None = None,
-        search: str | None = None,
+        threshold: float | None = None,
+        retired: bool = False,
+        **page: Unpack[PageOptions],
     ) -> Decisions:
-        """Return a Decision for every arm, in the order of ``create``, as a list that is a table, too.
+        """Return a Decision for every arm that is not retired, in their order, as a list that is a table, too.
 
         With ``nearest``, only for that many arms: those most likely to be wrong, these first. Each interval [low, high]
-        holds the true mean at all times with probability ``confidence`` at least, for one arm.
+        holds the true mean at all times with probability ``confidence`` at least, for one arm. ``threshold`` asks what
+        would be decided with another one, and changes nothing; ``retired``, for the arms that are, instead.
 
-        The rest is for one page of many arms: their ``order`` is "given", by "wrong", "id", "mean" or "pulls", the
-        smallest first (undecided arms before all means), or with a minus, as "-wrong", exactly the other way round.
-        ``limit`` is how many there are on the page, and ``after`` the id of the last arm on the page before. ``only``
-        those that are "above", "below" or "undecided", and whose id contains the text ``search``. The database sorts
-        and filters; for some seconds after an import or a change of settings the order may be that of before.
+        The rest, see ``PageOptions``, is for one page of many arms. The database sorts and filters; for some seconds
+        after an import or a change of settings the order may be that of before.
 
-        Raises InvalidInputError unless nearest >= 1 and 0 < confidence < 1, for ``nearest`` together with the rest, and
-        for an order that there is not; NotFoundError for ``after`` an unknown arm.
+        Raises InvalidInputError unless nearest >= 1 and confidence and threshold are between 0 and 1, for what is above
+        together with a page, and for an order that there is not; NotFoundError for ``after`` an unknown arm.
         """
         from cutline.campaign.operations import deciding, paging  # loads NumPy
 
-        wanted = paging.Page(order, limit, after, only, search)
-        if wanted == paging.Page("given", None, None, None, None):
-            found = deciding.decisions(self._store, self._identity, nearest, confidence)
-        elif nearest is not None:
-            raise InvalidInputError("nearest has an order and a limit of its own; leave out the one or the others")
+        wanted = paging.Page(**page)
+        if wanted == paging.Page():
+            found = deciding.decisions(self._store, self._identity, nearest, confidence, threshold, retired)
+        elif nearest is not None or threshold is not None or retired:
+            raise InvalidInputError("nearest, threshold and retired are not for pages; leave out the one or the others")
         else:
             found = paging.page(self._store, self._identity, wanted, confidence)
-        return Decisions(found, self.settings.threshold)
+        return Decisions(found, self.settings.threshold if threshold is None else float(threshold))
 
     def weigh(
         self, known: Mapping[str, bool] | None = None, exclude: Collection[str] = (), confidence: float = 0.95

@@ -92,6 +92,7 @@ class Decision:
     hoeffding: float
     low: float
     high: float
+    retired: bool = False
 
 
 def in_words(decision: Decision) -> str:
@@ -192,8 +193,9 @@ class ArmHistory:
 class Change:
     """A change of a campaign after it was made: ``time`` (seconds since 1970 in UTC), and what it was before and after.
 
-    ``what`` is the name of a setting, with its values as JSON has them (a policy as text); "name"; or "copied from",
-    with the name of the other campaign ``after``.
+    ``what`` is the name of a setting, with its values as JSON has them (a policy as text); "name"; "copied from", with
+    the name of the other campaign ``after``; or "arms added", "arms retired", "arms brought back", "payloads replaced",
+    with a dictionary ``after``: their number as ``count``, the ids of the first ten as ``first``.
     """
 
     time: float
@@ -246,7 +248,8 @@ class Status:
     up to the budget. ``observed`` results came from elsewhere and cost no budget. ``expected_errors`` is the sum
     over all arms of the probability of being wrong (see Decision). ``finished`` is None while there is work to do.
     ``more_needed`` is about how many more pulls it takes until the target is reached, None without a target, or if
-    the campaign has finished; while nothing has been learnt it takes means to be spread evenly from 0 to 1.
+    the campaign has finished; while nothing has been learnt it takes means to be spread evenly from 0 to 1. ``retired``
+    arms are not among ``arms``.
     """
 
     name: str
@@ -259,6 +262,7 @@ class Status:
     expected_errors: float
     finished: Reason | None
     more_needed: int | None = None
+    retired: int = 0
 
     @property
     def warning(self) -> str | None:

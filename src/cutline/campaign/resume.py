@@ -1,10 +1,13 @@
 """The same command again goes on where it stopped: open the campaign that is there, or make it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from cutline.campaign.campaign import Campaign, campaigns
 from cutline.campaign.database.address import Url, label
+from cutline.campaign.operations import roster
+from cutline.campaign.settings import Changes
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 
 DEFAULT_NAME = "main"
@@ -31,18 +34,19 @@ def open_one(url: Url, name: str | None = None) -> Campaign:
 
 
 def resume(
-    url: Url | None, name: str | None, arms: Sequence[str] | None, settings: dict[str, Any]
+    url: Url | None, name: str | None, arms: Sequence[str] | None, settings: dict[str, Any], change: bool = False
 ) -> tuple[Campaign, bool]:
     """Return the campaign of that name, made now if there is none, and whether it was made.
 
     Without a name it is the only one there is, or a new one called main; without a url it is new, in memory.
     ``arms`` (None: whatever it has) and ``settings`` (of ``Campaign.create``; those that are None are not given)
     are held against what is stored, and are what a new one is made with: that needs arms, threshold and budget, its
-    policy is LSA unless given.
+    policy is LSA unless given. ``change``: a campaign that is there becomes what is given; its arms that are not among
+    ``arms`` are retired, and those that are retired and are among them are brought back.
     Raises ConflictError that names what differs, NotFoundError if there is none and something to make it is missing,
     and what ``Campaign.create`` raises.
     """
-    found = find(url, name, arms, settings)
+    found = _changed(url, name, arms, settings) if change else find(url, name, arms, settings)
     if isinstance(found, Campaign):
         return found, False
     if arms is None:
@@ -66,6 +70,39 @@ def find(
         return Campaign.open(url, name or the_one(url), arms=arms, **_given(settings))
     except NotFoundError as error:
         return error
+    except ConflictError as error:
+        with suppress(ConflictError):
+            Campaign.open(url, name or the_one(url), **_fixed(settings)).close()
+            error = ConflictError(f"{error}; cutline campaign change changes that, and so does run --change")
+        raise error from None
+
+
+def _changed(
+    url: Url | None, name: str | None, arms: Sequence[str] | None, settings: dict[str, Any]
+) -> Campaign | NotFoundError:
+    """Return the campaign that is there, changed to what is given; raise what ``Campaign.change`` raises."""
+    found = find(url, name, None, _fixed(settings))
+    if isinstance(found, Campaign):
+        changes: Any = {key: value for key, value in _given(settings).items() if key not in _fixed(settings)}
+        if arms is not None:
+            active, retired = (roster.names(found._store, found._identity, each) for each in (False, True))
+            given = set(arms)
+            changes |= {
+                "add": arms,
+                "retire": [arm for arm in active if arm not in given],
+                "bring_back": [arm for arm in retired if arm in given],
+            }
+        try:
+            found.change(**changes)
+        except BaseException:
+            found.close()
+            raise
+    return found
+
+
+def _fixed(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that are given and cannot be changed."""
+    return {key: value for key, value in _given(settings).items() if key not in Changes.__annotations__}
 
 
 def terms_of_new(found: NotFoundError, settings: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from cutline.cli._tables import counted
     is_flag=True,
     help="The file was corrected: for its tasks, put it in the place of what was imported before.",
 )
+@click.option("--add-arms", is_flag=True, help="Make tasks that the campaign does not have its arms.")
 @settings_options
 @done_option
 def command(
@@ -33,6 +34,7 @@ def command(
     name: str | None,
     source: str | None,
     replace: bool,
+    add_arms: bool,
     form: str,
     **options: Any,
 ) -> None:
@@ -58,7 +60,8 @@ def command(
     from cutline.campaign.files.importing import import_file
 
     reading: Any = {"remark": say, **label_reading(options)}
-    done = import_file(db, name, files, reading=reading, source=source, replace=replace, settings=settings(options))
+    how: Any = {"source": source, "replace": replace, "add_arms": add_arms}
+    done = import_file(db, name, files, reading=reading, settings=settings(options), **how)
     known = done.rows - done.new
     found = counted(done.new, "new result") if done.new else "nothing new"
     there = "" if known == 0 else f"; {known:,} {'was' if known == 1 else 'were'} there already"

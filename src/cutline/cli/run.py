@@ -21,6 +21,11 @@ from cutline.errors import InvalidInputError
     help="The database: an SQLite file, postgresql://host/name, or http://host:8000, a server (see serve).",
 )
 @campaign_option
+@click.option(
+    "--change",
+    is_flag=True,
+    help="Change a campaign that is there to what is given; of --arms, new ones join and others are retired.",
+)
 @click.option("--jobs", type=int, default=1, show_default=True, metavar="N", help="How many commands run at a time.")
 @click.option(
     "--reward",
@@ -86,6 +91,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     arms_file: str | None,
     db: str | None,
     name: str | None,
+    change: bool,
     jobs: int,
     reward: str,
     timeout: float | None,
@@ -108,8 +114,9 @@ def command(  # noqa: PLR0913 - one parameter an option
     {arm} in the command stands for the arm's id; it is passed as one argument, never through a shell. A crash is a
     command that cannot be started (behind env, sh -c, timeout or nice, too), is killed by a signal, takes too long,
     ends with one of --crash-exits, or prints no reward where it should. The same command again goes on where it
-    stopped, after Ctrl-C too; a campaign that is there already needs neither --arms nor --threshold nor --budget. Exit
-    status 1: some arms were left alone; 5: there are arms that --fail-on names.
+    stopped, after Ctrl-C too; a campaign that is there already needs neither --arms nor --threshold nor --budget,
+    and what is given must be as it was, unless --change changes it. Exit status 1: some arms were left alone; 5:
+    there are arms that --fail-on names.
 
     With --batch one command measures many arms: an argument {arms} stands for their ids, as many arguments, {arms_file}
     for a file with an id a line, {report} for the file that the command writes what came of them to. An arm that the
@@ -145,7 +152,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         many = BatchCommand(words, report=report, **shared)
         start = partial(run_batches, measure=many, batch=batch, **how)
     arms = None if arms_file is None else read_arms(arms_file)
-    campaign, new = resume(db, name, arms, settings(options))
+    campaign, new = resume(db, name, arms, settings(options), change)
     return conduct(db, campaign, new, start, output)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, TypedDict
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from cutline.campaign.arithmetic import square
+from cutline.campaign.arithmetic import CLOSED, square
 from cutline.campaign.database import counters
 from cutline.campaign.database.identity import Identity, PullKey
 from cutline.campaign.database.learnt import State, arithmetic_of, read_state, receive_state, send_state
@@ -30,6 +30,7 @@ class Arm:
     in_flight: int
     doubt: int
     decision: int
+    retired: bool
     changed: bool = False
 
     def take(self, units: int) -> None:
@@ -70,6 +71,7 @@ _ARM = select(
     arms.c.in_flight,
     arms.c.doubt,
     arms.c.decision,
+    arms.c.retired,
 )
 _PULL = select(pulls.c.number, pulls.c.arm, pulls.c.state, pulls.c.reward, pulls.c.worker_digest)
 
@@ -167,7 +169,10 @@ def lock_pulls_and_arms(
 def levels_of(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> list[Level]:
     """Return what ``write_levels`` writes of arms; ``state`` is that of the campaign."""
     index = arithmetic_of(connection, campaign, state).index
-    return [(arm.in_flight, index(arm.pulls, arm.total, arm.in_flight), arm.number) for arm in changed]
+    return [
+        (arm.in_flight, CLOSED if arm.retired else index(arm.pulls, arm.total, arm.in_flight), arm.number)
+        for arm in changed
+    ]
 
 
 def write_levels(connection: Connection, levels: list[Level]) -> None:
@@ -189,7 +194,10 @@ class ArmsGrowth(TypedDict):
 
 
 def write_arms(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> ArmsGrowth:
-    """Write arms as they are now, with index, doubt and decision; return by how much the sums over arms have grown."""
+    """Write arms as they are now, with index, doubt and decision; return by how much the sums over arms have grown.
+
+    An arm that is retired has no part in them.
+    """
     arithmetic = arithmetic_of(connection, campaign, state)
     growth: ArmsGrowth = {"doubt": 0, "decided": 0}
     rows = []
@@ -197,9 +205,11 @@ def write_arms(connection: Connection, campaign: Identity, state: State, changed
     verdicts = arithmetic.verdicts([(arm.pulls, arm.total, arm.squares) for arm in every])
     for arm, (above, doubt) in zip(every, verdicts, strict=True):
         decision = UNDECIDED if arm.pulls == 0 else ABOVE if above else BELOW
+        index = arithmetic.index(arm.pulls, arm.total, arm.in_flight)
+        if arm.retired:
+            index, doubt, decision = CLOSED, 0, UNDECIDED
         growth["doubt"] += doubt - arm.doubt
         growth["decided"] += (decision != UNDECIDED) - (arm.decision != UNDECIDED)
-        index = arithmetic.index(arm.pulls, arm.total, arm.in_flight)
         record = (arm.pulls, arm.total, arm.squares, arm.in_flight)
         rows.append((*record, index, doubt, state.generation, decision, arm.number))
     _WRITE_ARM.run(connection, rows)

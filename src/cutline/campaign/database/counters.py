@@ -85,14 +85,14 @@ def status(store: Store, campaign: Identity, clock: Clock) -> Status:
         if finished is None and row.open_arm is None and row.in_flight == 0 and not state.is_changing:
             finished = Reason.ARMS_EXHAUSTED
         more_needed = None
-        if settings.target_errors is not None and finished is None:
+        if settings.target_errors is not None and finished is None and state.active:
             arithmetic = arithmetic_of(connection, campaign, state)
             more_needed = arithmetic.more_pulls(state.doubt / DOUBT, settings.target_errors, state.active)
         in_flight = row.in_flight - row.ended
         return Status(
             name=name,
             settings=settings,
-            arms=state.arms,
+            arms=state.active,
             spent=state.spent,
             in_flight=in_flight,
             left=settings.budget - state.spent - in_flight,
@@ -100,6 +100,7 @@ def status(store: Store, campaign: Identity, clock: Clock) -> Status:
             expected_errors=state.doubt / DOUBT,
             finished=finished,
             more_needed=more_needed,
+            retired=state.retired,
         )
 
     return store.read(work)

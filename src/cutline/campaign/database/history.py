@@ -1,6 +1,7 @@
 """What was changed of a campaign, and when: each change is a row that never goes, and a version of its terms."""
 
 import json
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, insert, select, update
@@ -38,12 +39,19 @@ def write(connection: Connection, campaign: Identity, clock: Clock, entries: lis
     return int(version), [Change(now, *entry) for entry in entries]
 
 
-def read(connection: Connection, campaign: Identity) -> list[Change]:
-    """Return all changes, the first first; raise NotFoundError if the campaign is gone."""
+def amend(connection: Connection, campaign: Identity, number: int, after: Any) -> None:
+    """Write another value after a change that is written down."""
+    row = update(changes).where(changes.c.campaign_id == campaign.id, changes.c.number == number)
+    connection.execute(row.values(after=json.dumps(after)))
+
+
+def read(connection: Connection, campaign: Identity, numbers: Collection[int] | None = None) -> list[Change]:
+    """Return all changes, or those of these numbers, the first first; raise NotFoundError if the campaign is gone."""
     read_state(connection, campaign)
+    own = changes.c.campaign_id == campaign.id
     rows = connection.execute(
         select(changes.c.time, changes.c.what, changes.c.before, changes.c.after)
-        .where(changes.c.campaign_id == campaign.id)
+        .where(own if numbers is None else own & changes.c.number.in_(numbers))
         .order_by(changes.c.number)
     )
     return [Change(time, what, json.loads(before), json.loads(after)) for time, what, before, after in rows]

@@ -54,6 +54,11 @@ class Identity:
         """Its settings when they were read last."""
         return self.terms.settings
 
+    def follow(self, terms: Terms) -> None:
+        """Take terms that hold, if they are newer than those that are known."""
+        if terms.version > self.terms.version:
+            self.terms = terms
+
     @cached_property
     def arithmetics(self) -> dict[tuple[int, int], Arithmetic]:
         """What ``arithmetic_of`` has made, by version of the terms and generation."""
@@ -122,9 +127,11 @@ def terms_of(connection: Connection, campaign: Identity, version: int) -> Terms:
         rows = _TERMS.rows(connection, campaign=campaign.id)
         if not rows:
             raise campaign.gone()
-        terms = Terms.of_row(dict(zip((column.name for column in _TERMS_COLUMNS), rows[0], strict=True)))
-        if terms.version > campaign.terms.version:
-            campaign.terms = terms
+        row = dict(zip((column.name for column in _TERMS_COLUMNS), rows[0], strict=True))
+        if row["policy"] == str(terms.settings.policy):
+            row["policy"] = terms.settings.policy  # which in memory may be one that cannot be read
+        terms = Terms.of_row(row)
+        campaign.follow(terms)
     return terms
 
 

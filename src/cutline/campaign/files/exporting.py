@@ -47,6 +47,7 @@ def status_row(status: Status) -> dict[str, Any]:
     return {
         "name": status.name,
         "arms": status.arms,
+        "retired": status.retired,
         **status.settings.as_dict(),
         "spent": status.spent,
         "in_flight": status.in_flight,
@@ -65,8 +66,19 @@ def change_rows(changes: Iterable[Change]) -> Iterator[dict[str, Any]]:
 
 
 def value_in_words(value: Any) -> str:
-    """Return a value of a change for people: - for none."""
+    """Return a value of a change for people: - for none, and how many arms with the first ids."""
+    if isinstance(value, dict):
+        more = ", ..." if value["count"] > len(value["first"]) else ""
+        return f"{value['count']:,}: {', '.join(value['first'])}{more}"
     return "-" if value is None else ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def change_in_words(row: Mapping[str, Any]) -> str:
+    """Return a change for people, such as "budget is 30, was 20" or "arms added, 2: pear, plum"."""
+    after = value_in_words(row["after"])
+    if isinstance(row["after"], dict):
+        return f"{row['what']}, {after}"
+    return f"{row['what'].replace('_', ' ')} is {after}, was {value_in_words(row['before'])}"
 
 
 def worker_row(worker: Worker) -> dict[str, Any]:

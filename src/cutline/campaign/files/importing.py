@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from cutline.campaign.arithmetic import to_units
 from cutline.campaign.campaign import Campaign
@@ -22,6 +22,7 @@ from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.learnt import read_state
 from cutline.campaign.database.store import Store
 from cutline.campaign.files.staging import StagedRow, Staging
+from cutline.campaign.operations import roster
 from cutline.campaign.operations.building import building
 from cutline.campaign.operations.joining import CHUNK, Batch, Joining, Source, build_with, joining, observed_keys
 from cutline.campaign.operations.learning import keep_up
@@ -52,32 +53,43 @@ class Imported:
     withdrawn: int = 0
 
 
+class ImportOptions(TypedDict, total=False):
+    """What ``import_file`` takes by name, beside what the file is and what a new campaign is made with."""
+
+    source: str | None
+    """Stands for the file's name in the identity of rows that need it."""
+    replace: bool
+    """Of a task in the file, its source's rows that are not in it count no more, and other labels replace others."""
+    add_arms: bool
+    """Tasks that are no arms of the campaign become arms."""
+
+
 def import_file(
     url: Url,
     name: str | None,
     path: Paths,
     *,
     reading: Reading | None = None,
-    source: str | None = None,
-    replace: bool = False,
     settings: dict[str, Any] | None = None,
     progress: Progress | bool | None = None,
+    **options: Unpack[ImportOptions],
 ) -> Imported:
     """Record the labels of a file as results from elsewhere, all or none; the campaign is made where there is none.
 
     ``path``: a file, or several, that ``read_recorded`` reads, or - for standard input; ``reading``: how it is written.
-    The tasks
-    become the arms of a new campaign, in the order of the file; one that is there must have them already. ``source``
-    stands for the file's name in the identity of rows that need it, see above. ``replace``: of a task in the file, its
-    source's rows that are not in it count no more, and another label of a result from elsewhere replaces it.
-    ``settings``: see ``resume``. Totals are so many results of 1 and then of 0. The memory that it takes does not
-    depend on the file, and nobody else waits for it for long.
+    The tasks become the arms of a new campaign, in the order of the file; one that is there must have them already,
+    unless ``add_arms``: then they are added before, and stay if the results are refused. ``source`` stands for the
+    file's name in the identity of rows that need it, see above. ``replace``: of a task in the file, its source's
+    rows that are not in it count no more, and another label of a result from elsewhere replaces it. ``settings``:
+    see ``resume``. Totals are so many results of 1 and then of 0. The memory that it takes does not depend on the
+    file, and nobody else waits for it for long.
 
     Raises InvalidInputError, with the line, for what cannot be read, for a worker's second label of a task unless
     workers repeat, and for a file without a name of its own whose rows need a source; NotFoundError for a task that is
     no arm; ConflictError for a result that is there with another label, and for a source that has fewer rows than
     before or is another file; what ``resume`` raises. Then nothing is imported.
     """
+    origin = _Origin(path, options.get("source"))
     labelled = Labelled(path, **(reading or {}))
     shown = labelled.source
     with Staging(shown) as staging:
@@ -89,13 +101,13 @@ def import_file(
         if not isinstance(found, Campaign):
             terms = terms_of_new(found, given)
             try:
-                return _make(url, name or DEFAULT_NAME, staging, _Origin(path, source), Settings(**terms), progress)
+                return _make(url, name or DEFAULT_NAME, staging, origin, Settings(**terms), progress)
             except ConflictError:  # somebody else was faster
                 found = find(url, name or DEFAULT_NAME, None, given)
                 if not isinstance(found, Campaign):
                     raise
         with found as campaign:
-            return _join(campaign, staging, _Origin(path, source), replace, progress)
+            return _join(campaign, staging, origin, options, progress)
 
 
 class _Origin:
@@ -140,11 +152,13 @@ def _make(
 
 
 def _join(
-    campaign: Campaign, staging: Staging, origin: _Origin, replace: bool, progress: Progress | bool | None
+    campaign: Campaign, staging: Staging, origin: _Origin, options: ImportOptions, progress: Progress | bool | None
 ) -> Imported:
     source = origin.source() if staging.place(campaign.settings.repeat_workers) else None
     store, identity = campaign._store, campaign._identity
-    rows = staging.results
+    rows, replace = staging.results, options.get("replace", False)
+    if options.get("add_arms"):
+        roster.add(store, identity, Clock(), ((task, None) for task in staging.tasks()))
     with joining(
         store, identity, lambda arms: progress_bar("counting", arms, not callable(progress) and progress)
     ) as own:

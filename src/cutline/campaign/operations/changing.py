@@ -1,17 +1,17 @@
-"""Changing: the name and the settings of a campaign, while others ask and tell.
+"""Changing: the name, the settings and the arms of a campaign, while others ask and tell.
 
 What index and probability of error of the arms depend on makes a new generation, as learning does, and the arms follow
 in batches. Until all have, the sum of the probabilities says nothing, and no campaign ends by it.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, update
 from sqlalchemy.exc import IntegrityError
 
 from cutline.campaign.arithmetic import Learnt
-from cutline.campaign.checks import check_name
+from cutline.campaign.checks import check_name, check_text
 from cutline.campaign.database import history
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.history import Entry
@@ -19,51 +19,77 @@ from cutline.campaign.database.identity import Identity, Terms, terms_of
 from cutline.campaign.database.learnt import State, read_learnt
 from cutline.campaign.database.schema import campaigns
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations import learning
+from cutline.campaign.operations import learning, roster
 from cutline.campaign.operations.asking import lock_and_sweep
-from cutline.campaign.operations.creation import taken
+from cutline.campaign.operations.creation import Arms, checked_arms, taken
 from cutline.campaign.results import Change
 from cutline.campaign.settings import OF_ARMS, Settings
-from cutline.errors import ConflictError
+from cutline.errors import ConflictError, InvalidInputError
 
 
 def rename(store: Store, campaign: Identity, clock: Clock, name: str) -> None:
     """Give a campaign another name; see Campaign.rename."""
     check_name(name)
 
-    def work(connection: Connection) -> None:
+    def work(connection: Connection) -> Terms:
         state, _ = lock_and_sweep(connection, campaign, clock)
         terms = terms_of(connection, campaign, state.version)
         if name == terms.name:
-            return
+            return terms
         version, _ = history.write(connection, campaign, clock, [Entry("name", terms.name, name)])
         try:
             connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(name=name))
         except IntegrityError:
             raise taken(store, name) from None
-        campaign.terms = Terms(version, name, terms.settings)
+        return Terms(version, name, terms.settings)
 
-    store.write(work)
+    campaign.follow(store.write(work))
 
 
-def change_settings(store: Store, campaign: Identity, clock: Clock, changes: Mapping[str, Any]) -> list[Change]:
-    """Change settings, and bring all arms up to date where they depend on them; see Campaign.change."""
-    made = store.write(lambda connection: _change(connection, store, campaign, clock, changes))
+class Roster(NamedTuple):
+    """The arms to add, to retire and to bring back; see Campaign.change."""
+
+    add: Arms
+    retire: Iterable[str]
+    bring_back: Iterable[str]
+
+
+def change(store: Store, campaign: Identity, clock: Clock, settings: Mapping[str, Any], arms: Roster) -> list[Change]:
+    """Change settings and arms, and bring all arms up to date; see Campaign.change."""
+    new, retire, back = list(checked_arms(arms.add)), _ids("retire", arms.retire), _ids("bring_back", arms.bring_back)
+    both = next((name for name in retire if name in set(back)), None)
+    if both is not None:
+        raise InvalidInputError(f"arm {both!r} is to be retired and to be brought back")
+    added = {name for name, _ in new}
+    roster.require(store, campaign, [name for name in (*retire, *back) if name not in added])
+    terms, made = store.write(lambda connection: _change(connection, store, campaign, clock, settings))
+    campaign.follow(terms)
+    logs = [*roster.add(store, campaign, clock, new)]
+    logs += [roster.retire(store, campaign, clock, retire), roster.bring_back(store, campaign, clock, back)]
     while learning.keep_up(store, campaign, clock, wholly=True):
         pass
-    return made
+    numbers = [log.number for log in logs if log.number is not None]
+    return made + store.read(lambda connection: history.read(connection, campaign, numbers))
+
+
+def _ids(what: str, names: Iterable[str]) -> list[str]:
+    """Return ids; raise InvalidInputError for one that cannot be one."""
+    if isinstance(names, (str, bytes)):
+        raise InvalidInputError(f"{what} is one text; give a list of ids")
+    return [check_text(f"{what}:", name) for name in names]
 
 
 def _change(
     connection: Connection, store: Store, campaign: Identity, clock: Clock, changes: Mapping[str, Any]
-) -> list[Change]:
+) -> tuple[Terms, list[Change]]:
+    """Change settings; return the terms that hold then, and what has changed."""
     state, in_flight = lock_and_sweep(connection, campaign, clock)
     terms = terms_of(connection, campaign, state.version)
     settings = terms.settings.changed(changes)
     before, after = terms.settings.as_dict(), settings.as_dict()
     entries = [Entry(name, before[name], after[name]) for name in after if after[name] != before[name]]
     if not entries:
-        return []
+        return terms, []
     if not store.in_memory:
         settings.require_readable()
     if settings.budget < state.spent + in_flight:
@@ -76,8 +102,7 @@ def _change(
     if any(entry.what in OF_ARMS for entry in entries):
         columns |= _new_generation(connection, campaign, clock, state, terms.settings, settings)
     connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(columns))
-    campaign.terms = Terms(version, terms.name, settings)
-    return made
+    return Terms(version, terms.name, settings), made
 
 
 def _new_generation(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, true
 
 from cutline.campaign.database import counters, history
 from cutline.campaign.database.arms_and_pulls import lock_pulls_and_arms, write_arms
@@ -23,8 +23,10 @@ from cutline.campaign.operations import learning
 from cutline.campaign.operations.building import building, keep_building
 from cutline.campaign.operations.deciding import result_pages
 from cutline.campaign.operations.pace import Pace
+from cutline.campaign.operations.roster import set_retired
 
 _PAGE = 10_000
+_RETIRED = 1_000
 
 
 def copy(store: Store, campaign: Identity, clock: Clock, name: str, results: bool) -> Identity:
@@ -33,6 +35,9 @@ def copy(store: Store, campaign: Identity, clock: Clock, name: str, results: boo
     with building(store, name, terms.settings, _arms(store, campaign)) as made:
         store.write(lambda connection: history.write(connection, made, clock, [Entry("copied from", None, terms.name)]))
         pace = Pace()
+        for numbers in _retired(store, campaign, made):
+            store.write(partial(_retire, campaign=made, numbers=numbers))
+            pace.between()
         for page in result_pages(store, campaign) if results else ():
             some = [row for row in page if row.number <= last]  # what was asked for later may not fit the budget
             store.write(partial(_take, campaign=made, source=campaign, page=some))
@@ -57,6 +62,20 @@ def _arms(store: Store, campaign: Identity) -> Iterator[tuple[str, str | None]]:
         for _, name, payload in rows:
             yield name, payload
         first = rows[-1].number + 1
+
+
+def _retired(store: Store, campaign: Identity, copy: Identity) -> Iterator[list[int]]:
+    """Yield the numbers that the arms of a copy have which are retired in the campaign."""
+    first, last = campaign.numbers
+    query = select(arms.c.number).where(arms.c.retired == true()).order_by(arms.c.number).limit(_RETIRED)
+    while rows := store.read(partial(_rows, query=query.where(arms.c.number.between(first, last)))):
+        yield [number + copy.base - campaign.base for (number,) in rows]
+        first = rows[-1].number + 1
+
+
+def _retire(connection: Connection, campaign: Identity, numbers: list[int]) -> None:
+    keep_building(connection, campaign)
+    set_retired(connection, campaign, numbers, True)
 
 
 def _rows(connection: Connection, query: Any) -> list[Any]:

@@ -4,7 +4,7 @@ import itertools
 import json
 import random
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, delete as delete_from, insert, select, update
@@ -176,25 +176,33 @@ def _payload(arm: str, payload: Payload) -> str | None:
 
 
 def require_arms(store: Store, campaign: Identity, given: Arms) -> None:
-    """Raise ConflictError, naming one that is new or missing, unless the campaign has these arms, in any order."""
+    """Raise ConflictError, naming one that is new or missing, unless the campaign has these arms, in any order.
+
+    Those that are retired may be there or not.
+    """
     rows = store.read(
         lambda connection: connection.execute(
-            select(arms.c.name, arms.c.payload).where(arms.c.number.between(*campaign.numbers))
+            select(arms.c.name, arms.c.payload, arms.c.retired).where(arms.c.number.between(*campaign.numbers))
         ).all()
     )
-    require_same_arms({row.name: None if row.payload is None else json.loads(row.payload) for row in rows}, given)
+    stored = {row.name: None if row.payload is None else json.loads(row.payload) for row in rows}
+    require_same_arms(stored, given, {row.name for row in rows if row.retired})
 
 
-def require_same_arms(stored: dict[str, Payload], given: Arms) -> None:
-    """Raise ConflictError, naming one that is new or missing, unless these are the arms that are stored."""
+def require_same_arms(stored: dict[str, Payload], given: Arms, retired: Collection[str] = ()) -> None:
+    """Raise ConflictError, naming one that is new or missing, unless these are the arms that are stored.
+
+    Those that are ``retired`` may be missing.
+    """
     left = dict(stored)
     for arm, payload in checked_arms(given):
         if arm not in left:
             raise ConflictError(f"arms: {arm!r} is new")
         if _payload(arm, left.pop(arm)) != payload:
             raise ConflictError(f"arms: {arm!r} has another payload")
-    if left:
-        raise ConflictError(f"arms: {next(iter(left))!r} is missing")
+    for arm in left:
+        if arm not in retired:
+            raise ConflictError(f"arms: {arm!r} is missing")
 
 
 def delete(store: Store, campaign: Identity) -> None:

@@ -2,23 +2,25 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, bindparam, func, select
+from sqlalchemy import Connection, Select, bindparam, false, func, select
 
-from cutline.campaign.arithmetic import UNIT, Floats, Truths
+from cutline.campaign.arithmetic import UNIT, Arithmetic, Floats, Truths
 from cutline.campaign.checks import check_confidence
 from cutline.campaign.database import counters
 from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.imports import IS_DECIDED, Change
-from cutline.campaign.database.learnt import arithmetic_of, read_state
+from cutline.campaign.database.learnt import arithmetic_of, read_learnt, read_state
 from cutline.campaign.database.schema import STAGED, TOLD, arms, import_arms, pulls
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Decision, Result
 from cutline.checks import check_whole
+from cutline.threshold import check_threshold
 
 _PAGE = 10_000
 
@@ -27,6 +29,7 @@ ROWS = (
         arms.c.name,
         arms.c.payload,
         arms.c.generation,
+        arms.c.retired,
         *((arms.c[name] + func.coalesce(import_arms.c[name], 0)).label(name) for name in Change._fields),
     )
     .select_from(arms)
@@ -35,8 +38,8 @@ ROWS = (
 """What decisions are made of, for the arms that a condition chooses; it has the parameter ``campaign``."""
 
 _ARMS = ROWS.where(arms.c.number.between(bindparam("first"), bindparam("last")))
-_ALL = _ARMS.order_by(arms.c.number)
-_NEAREST = _ARMS.order_by(arms.c.doubt.desc(), arms.c.position, arms.c.number).limit(bindparam("n"))
+_ALL = _ARMS.where(arms.c.retired == bindparam("retired")).order_by(arms.c.number)
+_NEAREST = _ALL.order_by(None).order_by(arms.c.doubt.desc(), arms.c.position, arms.c.number).limit(bindparam("n"))
 
 _RESULTS = (
     select(
@@ -61,7 +64,11 @@ _RESULTS = (
 )
 
 
-_RECORDS = select(arms.c.pulls, arms.c.total, func.count()).group_by(arms.c.pulls, arms.c.total)
+_RECORDS = (
+    select(arms.c.pulls, arms.c.total, func.count())
+    .where(arms.c.retired == false())
+    .group_by(arms.c.pulls, arms.c.total)
+)
 
 
 class Decided(NamedTuple):
@@ -84,13 +91,25 @@ def records(store: Store, campaign: Identity) -> list[tuple[int, float, int]]:
     return store.read(read)
 
 
-def decisions(store: Store, campaign: Identity, nearest: int | None, confidence: float) -> list[Decision]:
+def decisions(
+    store: Store,
+    campaign: Identity,
+    nearest: int | None,
+    confidence: float,
+    threshold: float | None = None,
+    retired: bool = False,
+) -> list[Decision]:
     """Return the decisions; see Campaign.decisions."""
     n = None if nearest is None else check_whole("nearest", nearest, 1)
     check_confidence(confidence)
+    instead = None if threshold is None else check_threshold(threshold)
     first, last = campaign.numbers
-    query, values = (_ALL if n is None else _NEAREST), {"first": first, "last": last, "n": n}
-    return decisions_of(store.read(partial(read_decided, campaign=campaign, query=query, more=values)), confidence)
+    values = {"first": first, "last": last, "n": n, "retired": retired}
+    stored = n is not None and instead is None and not retired  # whose doubts are those asked for
+    query = _NEAREST if stored else _ALL
+    read = partial(read_decided, campaign=campaign, query=query, more=values, threshold=instead)
+    found = decisions_of(store.read(read), confidence)
+    return found if stored or n is None else sorted(found, key=lambda item: -item.wrong)[:n]
 
 
 def decisions_of(decided: Decided, confidence: float) -> list[Decision]:
@@ -116,6 +135,7 @@ def decisions_of(decided: Decided, confidence: float) -> list[Decision]:
             hoeffding=bound,
             low=low,
             high=high,
+            retired=bool(row.retired),
         )
         for row, side, doubt, bound, low, high in zip(rows, *(column.tolist() for column in columns), strict=True)
     ]
@@ -123,25 +143,36 @@ def decisions_of(decided: Decided, confidence: float) -> list[Decision]:
 
 def rows_of_arm(connection: Connection, campaign: Identity, number: int) -> Decided:
     """Return the row of one arm, and what is decided of it."""
-    return read_decided(connection, campaign, _ALL, {"first": number, "last": number})
+    return read_decided(connection, campaign, _ARMS, {"first": number, "last": number})
 
 
 def read_decided(
-    connection: Connection, campaign: Identity, query: Select[Any], more: Mapping[str, Any] | None = None
+    connection: Connection,
+    campaign: Identity,
+    query: Select[Any],
+    more: Mapping[str, Any] | None = None,
+    threshold: float | None = None,
 ) -> Decided:
-    """Return the rows of arms that a query finds, which is made of ``ROWS``, and what is decided of them."""
+    """Return the rows of arms that a query finds, which is made of ``ROWS``, and what is decided of them.
+
+    ``threshold``: instead of the campaign's own.
+    """
     state = read_state(connection, campaign)
     rows = connection.execute(query, {"campaign": campaign.id, **(more or {})}).all()
     records = np.array([(row.pulls, row.total, row.squares, row.generation) for row in rows], dtype=np.int64)
     kinds, kind = np.unique(records.reshape(-1, 4), axis=0, return_inverse=True)
     above, wrong = np.empty(len(kinds), dtype=np.bool_), np.empty(len(kinds))
+    settings = terms_of(connection, campaign, state.version).settings
+    asked = settings if threshold is None else replace(settings, threshold=threshold)
     for generation in np.unique(kinds[:, 3]).tolist():
         some = kinds[:, 3] == generation
         known = generation if generation >= state.changed_at else state.generation  # before that: of other settings
-        arithmetic = arithmetic_of(connection, campaign, state._replace(generation=known))
+        if threshold is None:
+            arithmetic = arithmetic_of(connection, campaign, state._replace(generation=known))
+        else:
+            arithmetic = Arithmetic(asked, read_learnt(connection, campaign, known))
         above[some], wrong[some] = arithmetic.decide(*kinds[some, :3].T)
-    threshold = terms_of(connection, campaign, state.version).settings.threshold
-    return Decided(threshold, list(rows), above[kind], wrong[kind])
+    return Decided(asked.threshold, list(rows), above[kind], wrong[kind])
 
 
 def _hoeffding(threshold: float, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -47,7 +47,7 @@ def next_time(settings: Settings, arms: int, known: Learnt, results: int) -> int
         part = _PART if settings.target_errors is None else _PART_TO_TARGET
         times.append(results + max(_FEWEST, results // part) if results else max(arms, _FEWEST))
     if isinstance(policy, LearningPolicy):
-        times.append(max(policy.next_refit(arms, known.policy_from), results + 1))
+        times.append(max(policy.next_refit(max(arms, 1), known.policy_from), results + 1))
     return min(times, default=None)
 
 
@@ -149,7 +149,7 @@ def _learn_from(settings: Settings, state: State, records: list[Any], before: Le
         new = new._replace(knowledge=known.as_json())
     if (
         isinstance(settings.policy, LearningPolicy)
-        and settings.policy.next_refit(state.active, before.policy_from) <= state.results
+        and settings.policy.next_refit(max(state.active, 1), before.policy_from) <= state.results
     ):
         shown = tally(np.repeat(pulls, counts), np.repeat(totals, counts) / UNIT)
         new = new._replace(policy=settings.policy.learn(shown, settings.threshold), policy_from=state.results)

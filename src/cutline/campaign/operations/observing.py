@@ -8,32 +8,25 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from cutline.campaign.arithmetic import square, to_units
 from cutline.campaign.checks import check_note, check_text
-from cutline.campaign.database import counters
 from cutline.campaign.database.arms_and_pulls import Arm, lock_pulls_and_arms
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.learnt import State
-from cutline.campaign.database.prepared import PreparedForEach
 from cutline.campaign.database.pulls import Given, observe_pulls, seen_pulls
-from cutline.campaign.database.schema import OBSERVED, arms
+from cutline.campaign.database.schema import OBSERVED
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations import learning
+from cutline.campaign.operations import learning, roster
 from cutline.campaign.operations.known import Pair, Seen, in_flight, known_of
+from cutline.campaign.operations.naming import arm_numbers
 from cutline.campaign.results import Observation
-from cutline.errors import InvalidInputError, NotFoundError
-from cutline.recorded.labels import is_number
-from cutline.text import quoted
+from cutline.errors import InvalidInputError
 
 Where: TypeAlias = Callable[[int], str]
 """Says where the n-th observation stands, as "l.csv, line 3: ", for messages."""
-
-_NAMED = PreparedForEach(
-    lambda digests: select(arms.c.name_digest, arms.c.number).where(arms.c.name_digest.in_(digests))
-)
 
 
 class Changed(NamedTuple):
@@ -64,11 +57,15 @@ class News:
         return len(self.new) + len(self.settled) + len(self.corrected)
 
 
-def observe(store: Store, campaign: Identity, clock: Clock, observations: Iterable[tuple[Any, ...]]) -> int:
+def observe(
+    store: Store, campaign: Identity, clock: Clock, observations: Iterable[tuple[Any, ...]], add_arms: bool = False
+) -> int:
     """Record results from elsewhere and return how many are new; see Campaign.observe."""
     checked = [checked_observation(item) for item in observations]
     if not checked:
         return 0
+    if add_arms:
+        roster.add(store, campaign, clock, ((item.arm, None) for item in checked))
     new = store.write(lambda connection: record_observed(connection, campaign, clock, checked), pipelined=True)
     if new:
         learning.keep_up(store, campaign, clock)
@@ -137,7 +134,8 @@ def find_news(
     ``staging``: they are those of the import that is under way. ``replace``: another reward of what was observed
     corrects it.
     """
-    numbers = _arm_numbers(connection, campaign, observations, where)
+    first = {item.arm: place for place, item in reversed(list(enumerate(observations)))}
+    numbers = arm_numbers(connection, campaign, [item.arm for item in observations], lambda arm: where(first[arm]))
     pairs = _pairs(campaign, observations, numbers)
     wanted = {pair for pair in pairs if pair is not None}
     # before keys and answers are read: whoever came first has committed
@@ -165,32 +163,6 @@ def find_news(
             raise known.conflict(held, seen, item.arm, where(place))
         known.note(seen, pair)
     return news
-
-
-def _arm_numbers(
-    connection: Connection, campaign: Identity, observations: list[Observation], where: Where
-) -> dict[str, int]:
-    first = {item.arm: number for number, item in reversed(list(enumerate(observations)))}
-    names = {campaign.digest(arm): arm for arm in first}
-    numbers = {names[found]: number for found, number in _NAMED.rows(connection, names)}
-    for arm in dict.fromkeys(item.arm for item in observations):
-        if arm not in numbers:
-            counters.read(connection, campaign, "observed")
-            alike = {campaign.digest(name): name for name in _spellings(arm)}
-            found = [alike[bytes(digest)] for digest, _ in _NAMED.rows(connection, alike)]
-            hint = f"; it has {quoted(found[0])}: are the ids written alike?" if found else ""
-            raise NotFoundError(f"{where(first[arm])}campaign {campaign.name!r} has no arm {quoted(arm)}{hint}")
-    return numbers
-
-
-def _spellings(arm: str) -> set[str]:
-    """Return other ways in which somebody may have written an id: 1 for 1.0, without spaces around, in capitals."""
-    plain = arm.strip()
-    others = {plain, plain.lower(), plain.upper(), plain.capitalize()}
-    if is_number(plain):
-        number = float(plain)
-        others |= {repr(number), *([str(int(number))] if number.is_integer() else [])}
-    return others - {arm}
 
 
 def _pairs(campaign: Identity, observations: list[Observation], numbers: dict[str, int]) -> list[Pair | None]:

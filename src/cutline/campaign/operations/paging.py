@@ -6,7 +6,7 @@ seconds; until then what a page says of its arms is up to date, but their order 
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Double, Select, case, cast, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Double, Select, case, cast, false, func, literal, select, tuple_
 
 from cutline.campaign.checks import check_confidence, check_text
 from cutline.campaign.database.identity import Identity
@@ -28,11 +28,11 @@ _DECISIONS = {"below": BELOW, "above": ABOVE, "undecided": UNDECIDED}
 class Page(NamedTuple):
     """Which decisions are wanted, in which order; see Campaign.decisions."""
 
-    order: str
-    limit: int | None
-    after: str | None
-    only: str | None
-    search: str | None
+    order: str = "given"
+    limit: int | None = None
+    after: str | None = None
+    only: str | None = None
+    search: str | None = None
 
     def check(self) -> None:
         """Raise InvalidInputError for what cannot be wanted."""
@@ -90,6 +90,8 @@ def _numbers(
         numbers = numbers.where(arms.c.number.between(*campaign.numbers))
     if wanted.only is not None:
         numbers = numbers.where(arms.c.decision == _DECISIONS[wanted.only])
+    if wanted.only in (None, "undecided"):  # an arm that is retired is neither above nor below
+        numbers = numbers.where(arms.c.retired == false())
     if wanted.search is not None:
         position = func.strpos if connection.dialect.name == "postgresql" else func.instr
         numbers = numbers.where(position(arms.c.name, wanted.search) > 0)

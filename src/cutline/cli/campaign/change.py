@@ -59,6 +59,16 @@ def _number(kind: Callable[[str], Any], what: str, word: str) -> Callable[..., t
     metavar="E|none",
     help="Stop as soon as the expected number of wrong decisions is at most this.",
 )
+@click.option(
+    "--add-arms",
+    "add",
+    metavar="FILE",
+    help="Add the arms that are new among these, one id a line; - for standard input.",
+)
+@click.option(
+    "--retire-arms", "retire", metavar="FILE", help="Ask for these no more, and decide nothing; their results stay."
+)
+@click.option("--bring-back-arms", "bring_back", metavar="FILE", help="Have these take part again.")
 @done_option
 def command(db: str, name: str | None, form: str, **options: Any) -> None:
     """Change a campaign, also while others work on it.
@@ -71,19 +81,19 @@ def command(db: str, name: str | None, form: str, **options: Any) -> None:
     Examples:
       cutline campaign change --db labels.db --budget 6000
       cutline campaign change --db labels.db --threshold 0.8 --target-errors none
+      cutline campaign change --db labels.db --add-arms new.txt --retire-arms old.txt
     """
-    from cutline.campaign.files.exporting import change_rows, value_in_words
+    from cutline.campaign.files.arms_file import read_arms
+    from cutline.campaign.files.exporting import change_in_words, change_rows
     from cutline.campaign.resume import open_one
 
     given = {key: value for key, value in options.items() if value is not None}
-    settings: Any = {key: value[0] if isinstance(value, tuple) else value for key, value in given.items()}
-    if not settings:
+    changes: Any = {key: value[0] if isinstance(value, tuple) else value for key, value in given.items()}
+    changes |= {key: read_arms(options[key]) for key in ("add", "retire", "bring_back") if key in given}
+    if not changes:
         raise InvalidInputError("nothing to change is given, such as --budget 6000")
     with open_one(db, name) as campaign:
-        rows = list(change_rows(campaign.change(**settings)))
+        rows = list(change_rows(campaign.change(**changes)))
         called = campaign.name
-    what = "; ".join(
-        f"{row['what'].replace('_', ' ')} is {value_in_words(row['after'])}, was {value_in_words(row['before'])}"
-        for row in rows
-    )
+    what = "; ".join(map(change_in_words, rows))
     say_done(f"campaign {called!r}: {what or 'nothing is new'}", {"changed": rows}, form)

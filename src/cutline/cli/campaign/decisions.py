@@ -22,6 +22,8 @@ from cutline.errors import InvalidInputError
     metavar="P",
     help="The confidence of the interval from low to high.",
 )
+@click.option("--threshold", type=float, metavar="X", help="What would be decided with this one; changes nothing.")
+@click.option("--retired", is_flag=True, help="The arms that are retired, instead of those that are not.")
 @click.option(
     "--workers",
     default="alike",
@@ -37,6 +39,8 @@ def command(
     name: str | None,
     nearest: int | None,
     confidence: float,
+    threshold: float | None,
+    retired: bool,
     workers: str,
     known: str | None,
     exclude: tuple[str, ...],
@@ -55,6 +59,7 @@ def command(
       cutline campaign decisions --db labels.db --nearest 20 --format csv
       cutline campaign decisions --db labels.db --workers weighed --known gold.csv --exclude bob
       cutline campaign decisions --db flaky.db --only below --format ids
+      cutline campaign decisions --db labels.db --threshold 0.8
     """
     from cutline.campaign.checks import check_workers
     from cutline.campaign.resume import open_one
@@ -64,6 +69,10 @@ def command(
     if nearest is not None and (output.fail_on or output.junit):
         raise InvalidInputError("--fail-on and --junit look at all arms; leave out --nearest")
     weighed = check_workers(workers, known, exclude)
+    if weighed and (threshold is not None or retired):
+        raise InvalidInputError(
+            "--threshold and --retired do not go with --workers weighed; leave out the one or the other"
+        )
     answers = None if known is None else read_answers(known)
     with open_one(db, name) as campaign:
         if weighed:
@@ -72,5 +81,6 @@ def command(
                 say(remark)
             found = by_weight.nearest(nearest)
         else:
-            found = campaign.decisions(nearest, confidence)
-        return show_decisions(found, output, campaign.name, campaign.settings.threshold)
+            found = campaign.decisions(nearest, confidence, threshold, retired)
+        line = campaign.settings.threshold if threshold is None else threshold
+        return show_decisions(found, output, campaign.name, line)
