@@ -34,7 +34,7 @@ from cutline.errors import InvalidInputError
 @known_option
 @exclude_option
 @decision_options
-def command(
+def command(  # noqa: PLR0913 - one parameter an option
     db: str,
     name: str | None,
     nearest: int | None,
@@ -70,9 +70,7 @@ def command(
         raise InvalidInputError("--fail-on and --junit look at all arms; leave out --nearest")
     weighed = check_workers(workers, known, exclude)
     if weighed and (threshold is not None or retired):
-        raise InvalidInputError(
-            "--threshold and --retired do not go with --workers weighed; leave out the one or the other"
-        )
+        raise InvalidInputError("--threshold and --retired do not go with --workers weighed")
     answers = None if known is None else read_answers(known)
     with open_one(db, name) as campaign:
         if weighed:
