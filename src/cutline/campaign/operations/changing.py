@@ -101,6 +101,9 @@ def _change(
     columns = settings.columns()
     if any(entry.what in OF_ARMS for entry in entries):
         columns |= _new_generation(connection, campaign, clock, state, terms.settings, settings)
+    else:
+        known = read_learnt(connection, campaign, state.generation)
+        columns["learn_at"] = learning.next_time(settings, state.active, known, state.learnt_from)
     connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(columns))
     return Terms(version, terms.name, settings), made
 
