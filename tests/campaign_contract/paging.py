@@ -41,6 +41,14 @@ class Paging(CampaignTests):
             assert campaign.decisions(order=f"-{order}", limit=7, after=every[end].arm) == every[:end][::-1][:7]
 
     @pytest.mark.parametrize("only", ["above", "below", "undecided"])
+    def test_retired_arms_are_on_no_page(self, campaign: Campaign) -> None:
+        gone = [item.arm for item in campaign.decisions()[::3]]
+        campaign.change(retire=gone)
+        every = campaign.decisions()
+        assert campaign.decisions(order="-wrong", limit=100) == sorted(every, key=SORTED["wrong"])[::-1]
+        for only, above in (("above", True), ("below", False), ("undecided", None)):
+            assert campaign.decisions(only=only) == [item for item in every if item.above is above]
+
     def test_a_page_can_have_the_arms_of_one_decision(self, campaign: Campaign, only: str) -> None:
         wanted = {"above": True, "below": False, "undecided": None}[only]
         every = [item for item in campaign.decisions() if item.above is wanted]
@@ -74,6 +82,7 @@ class Paging(CampaignTests):
             ({"search": ""}, "search ''"),
             ({"limit": 3, "confidence": 1}, "confidence is 1"),
             ({"nearest": 3, "order": "id"}, "nearest has an order and a limit of its own"),
+            ({"retired": True, "limit": 3}, "threshold and retired are not for pages"),
         ],
     )
     def test_a_page_that_there_cannot_be_is_refused(

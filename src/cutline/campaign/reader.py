@@ -69,8 +69,10 @@ class Reader:
         wanted = paging.Page(**page)
         if wanted == paging.Page():
             found = deciding.decisions(self._store, self._identity, nearest, confidence, threshold, retired)
-        elif nearest is not None or threshold is not None or retired:
-            raise InvalidInputError("nearest, threshold and retired are not for pages; leave out the one or the others")
+        elif nearest is not None:
+            raise InvalidInputError("nearest has an order and a limit of its own; leave out the one or the others")
+        elif threshold is not None or retired:
+            raise InvalidInputError("threshold and retired are not for pages; leave out the one or the others")
         else:
             found = paging.page(self._store, self._identity, wanted, confidence)
         return Decisions(found, self.settings.threshold if threshold is None else float(threshold))
