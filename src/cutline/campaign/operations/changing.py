@@ -56,7 +56,11 @@ class Roster(NamedTuple):
 
 def change(store: Store, campaign: Identity, clock: Clock, settings: Mapping[str, Any], arms: Roster) -> list[Change]:
     """Change settings and arms, and bring all arms up to date; see Campaign.change."""
-    new, retire, back = list(checked_arms(arms.add)), _ids("retire", arms.retire), _ids("bring_back", arms.bring_back)
+    new, retire, back = (
+        list(checked_arms(arms.add)),
+        checked_ids("retire", arms.retire),
+        checked_ids("bring_back", arms.bring_back),
+    )
     both = next((name for name in retire if name in set(back)), None)
     if both is not None:
         raise InvalidInputError(f"arm {both!r} is to be retired and to be brought back")
@@ -72,7 +76,7 @@ def change(store: Store, campaign: Identity, clock: Clock, settings: Mapping[str
     return made + store.read(lambda connection: history.read(connection, campaign, numbers))
 
 
-def _ids(what: str, names: Iterable[str]) -> list[str]:
+def checked_ids(what: str, names: Iterable[str]) -> list[str]:
     """Return ids; raise InvalidInputError for one that cannot be one."""
     if isinstance(names, (str, bytes)):
         raise InvalidInputError(f"{what} is one text; give a list of ids")

@@ -8,8 +8,9 @@ from typing import Any, Self, Unpack
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.checks import check_confidence, check_name, check_note, check_reward, check_text
 from cutline.campaign.database.address import Url
-from cutline.campaign.decisions import Decisions
+from cutline.campaign.decisions import Decisions, PageOptions
 from cutline.campaign.operations.asking import Wanted
+from cutline.campaign.operations.changing import checked_ids
 from cutline.campaign.operations.creation import Arms, checked_arms, require_same_arms
 from cutline.campaign.operations.observing import checked_observation
 from cutline.campaign.operations.telling import checked_answer
@@ -35,8 +36,9 @@ from cutline.campaign.settings import Changes, Settings
 from cutline.campaign.weighed import Weighed
 from cutline.checks import check_positive, check_whole
 from cutline.errors import ConflictError, NotFoundError
+from cutline.threshold import check_threshold
 
-_ALL_ARMS = {"order": "given", "limit": None, "after": None, "only": None, "search": None}
+_ALL_ARMS = {"nearest": None, "threshold": None, "retired": False}
 
 
 class RemoteCampaign(Campaign):
@@ -138,34 +140,36 @@ class RemoteCampaign(Campaign):
         body = {"pull": self._id_of(pull), "lease": check_positive("lease", lease)}
         return float(self._post("extend", body)["expires"])
 
-    def observe_many(self, observations: Iterable[Observation | tuple[Any, ...]]) -> int:
+    def observe_many(self, observations: Iterable[Observation | tuple[Any, ...]], add_arms: bool = False) -> int:
         """Record many results from elsewhere; see ``Campaign.observe_many``."""
         given = [tuple(item) for item in observations]
         rows = [checked_observation(item)._replace(reward=check_reward(item[1]))._asdict() for item in given]
         again = all(row["key"] is not None for row in rows)
-        return int(self._post("observe", {"observations": rows}, again=again)["new"]) if rows else 0
+        body = {"observations": rows, "add_arms": bool(add_arms)}
+        return int(self._post("observe", body, again=again)["new"]) if rows else 0
 
     def decisions(
         self,
         nearest: int | None = None,
         confidence: float = 0.95,
-        *,
-        order: str = "given",
-        limit: int | None = None,
-        after: str | None = None,
-        only: str | None = None,
-        search: str | None = None,
+        threshold: float | None = None,
+        retired: bool = False,
+        **page: Unpack[PageOptions],
     ) -> Decisions:
         """Return a Decision for every arm, or for those that are wanted; see ``Campaign.decisions``."""
         check_confidence(confidence)
-        page = {"order": order, "limit": limit, "after": after, "only": only, "search": search}
-        if nearest is None and page == _ALL_ARMS:
+        wanted = {"nearest": nearest, "threshold": threshold, "retired": retired}
+        if wanted == _ALL_ARMS and not page:
             rows = map(_decision_of, self._lines("export", what="decisions", confidence=confidence))
             return Decisions(rows, self._settings.threshold)
         if nearest is not None:
             check_whole("nearest", nearest, 1)
-        found = self._post("decisions", page | {"nearest": nearest, "confidence": confidence})
-        return Decisions((Decision(**row) for row in found), self._settings.threshold)
+        if threshold is not None:
+            check_threshold(threshold)
+        found = self._post("decisions", {**page, **wanted, "confidence": confidence})
+        return Decisions(
+            (Decision(**row) for row in found), self._settings.threshold if threshold is None else threshold
+        )
 
     def weigh(
         self, known: Mapping[str, bool] | None = None, exclude: Collection[str] = (), confidence: float = 0.95
@@ -221,9 +225,21 @@ class RemoteCampaign(Campaign):
         """Return what was changed of the campaign; see ``Campaign.history``."""
         return [Change(**row) for row in self._connection.get("history", **self._which)]
 
-    def change(self, **settings: Unpack[Changes]) -> list[Change]:
-        """Change settings; see ``Campaign.change``."""
+    def change(
+        self,
+        *,
+        add: Arms = (),
+        retire: Iterable[str] = (),
+        bring_back: Iterable[str] = (),
+        **settings: Unpack[Changes],
+    ) -> list[Change]:
+        """Change settings and arms; see ``Campaign.change``."""
         given: dict[str, Any] = dict(settings)
+        given["add"] = [
+            arm if payload is None else {"id": arm, "payload": json.loads(payload)}
+            for arm, payload in checked_arms(add)
+        ]
+        given |= {"retire": checked_ids("retire", retire), "bring_back": checked_ids("bring_back", bring_back)}
         if "policy" in given:
             given["policy"] = str(given["policy"])
         changed = [Change(**row) for row in self._post("change", given)]

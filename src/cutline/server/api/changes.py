@@ -16,9 +16,9 @@ _MANAGING_ALL = [Depends(May(Action.MANAGE, everywhere=True))]
 
 @router.post("/change", dependencies=_MANAGING)
 def change(campaign: OneCampaign, body: Changes) -> list[Change]:
-    """Change settings and return what has changed; those that are not given stay."""
-    settings = body.model_dump(exclude_unset=True)
-    return [Change.of(item) for item in campaign.use(lambda it: it.change(**settings))]
+    """Change settings and arms, and return what has changed; what is not given stays."""
+    given = body.given()
+    return [Change.of(item) for item in campaign.use(lambda it: it.change(**given))]
 
 
 @router.get("/history", dependencies=[Depends(May(Action.READ))])

@@ -36,6 +36,8 @@ class Page(Body):
     after: Text | None = Field(None, description="The last arm of the page before.")
     only: Annotated[str, Field(max_length=100, examples=["below"])] | None = None
     search: Text | None = Field(None, description="Only arms whose id contains this.")
+    threshold: Annotated[float, Field(gt=0, lt=1)] | None = Field(None, description="What this one would decide.")
+    retired: bool = Field(False, description="The arms that are, instead.")
 
 
 class Which(Body):

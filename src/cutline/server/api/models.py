@@ -1,5 +1,6 @@
 """The bodies of requests and answers."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,6 +40,11 @@ class Arm(Body):
     payload: Any = None
 
 
+def pairs(arms: Iterable[str | Arm]) -> list[tuple[str, Any]]:
+    """Return arms as a campaign takes them."""
+    return [(arm, None) if isinstance(arm, str) else (arm.id, arm.payload) for arm in arms]
+
+
 class NewSettings(Body):
     """What a campaign is made with; see ``Campaign.create``."""
 
@@ -61,7 +67,7 @@ class NewCampaign(NewSettings):
 
     def given_arms(self) -> list[tuple[str, Any]]:
         """Return the arms as ``Campaign.create`` takes them."""
-        return [(arm, None) if isinstance(arm, str) else (arm.id, arm.payload) for arm in self.arms]
+        return pairs(self.arms)
 
     def settings(self) -> dict[str, Any]:
         """Return the settings as ``Campaign.create`` takes them."""
@@ -82,6 +88,7 @@ class Status(BaseModel):
     expected_errors: Finite
     finished: Reason | None = Field(description="Why there is nothing more to do; null while there is.")
     more_needed: int | None = Field(description="About how many more pulls the target takes.")
+    retired: int = Field(description="Arms that are, beside those that take part.")
 
     @classmethod
     def of(cls, token: str, status: results.Status) -> "Status":
@@ -96,7 +103,7 @@ class Status(BaseModel):
 
 
 class Changes(Body):
-    """The settings that are to change; see ``Campaign.change``."""
+    """The settings and arms that are to change; see ``Campaign.change``."""
 
     threshold: Finite = 0.5
     policy: Annotated[str, Field(max_length=1000)] = "LSA"
@@ -105,6 +112,13 @@ class Changes(Body):
     prior: list[Finite] | None = None
     target_errors: Finite | None = None
     decide: Annotated[str, Field(max_length=100)] = "likelier"
+    add: list[Text | Arm] = []
+    retire: list[Text] = []
+    bring_back: list[Text] = []
+
+    def given(self) -> dict[str, Any]:
+        """Return what is given as ``Campaign.change`` takes it."""
+        return self.model_dump(exclude_unset=True) | {"add": pairs(self.add)}
 
 
 class Change(BaseModel):
@@ -227,6 +241,7 @@ class Observations(Body):
     """Results from elsewhere."""
 
     observations: list[Observation] = Field(max_length=MOST)
+    add_arms: bool = Field(False, description="Add arms that there are not.")
 
 
 class New(BaseModel):

@@ -27,7 +27,7 @@ _LINES: dict[int | str, dict[str, Any]] = {
 def observe(campaign: OneCampaign, body: Observations) -> New:
     """Record results from elsewhere, all or none; they cost no budget."""
     rows = [(item.arm, item.reward, item.worker, item.key, item.note) for item in body.observations]
-    return New(new=campaign.use(lambda it: it.observe_many(rows)))
+    return New(new=campaign.use(lambda it: it.observe_many(rows, body.add_arms)))
 
 
 @router.post("/decisions", dependencies=_READING)
