@@ -22,6 +22,7 @@ class Decision(BaseModel):
     hoeffding: Finite
     low: Finite
     high: Finite
+    retired: bool = False
 
 
 class Page(Body):
