@@ -45,6 +45,7 @@ def test_every_setting_can_be_given_and_is_shown(campaign: Run) -> None:
     assert json.loads(campaign("status", "--campaign", "other", "--format", "json").out) == {
         "name": "other",
         "arms": 2,
+        "retired": 0,
         "threshold": 0.3,
         "policy": "APT(0.05)",
         "budget": 9,

@@ -61,7 +61,7 @@ def change(store: Store, campaign: Identity, clock: Clock, settings: Mapping[str
         checked_ids("retire", arms.retire),
         checked_ids("bring_back", arms.bring_back),
     )
-    both = next((name for name in retire if name in set(back)), None)
+    both = next(iter({*retire} & {*back}), None)
     if both is not None:
         raise InvalidInputError(f"arm {both!r} is to be retired and to be brought back")
     added = {name for name, _ in new}
