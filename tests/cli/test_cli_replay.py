@@ -30,7 +30,7 @@ def labels(tmp_path: Path) -> Path:
 def test_a_set_that_ships_works_at_once(cutline: Run) -> None:
     done = cutline("replay", "bluebirds", "--runs", "4", "--format", "csv")
     recorded, gold = bundled.load("bluebirds")
-    expected = replay(recorded, ["LSA", "Uniform"], gold=gold, runs=4, progress=False)
+    expected = replay(recorded, ["Lai", "Uniform"], gold=gold, runs=4, progress=False)
     assert (done.status, done.out) == (0, expected.to_csv())
     assert done.out.startswith(HEADER + "\n")
     assert done.err == expected.sentence() + "\n"
@@ -40,16 +40,16 @@ def test_the_table_ends_with_how_many_labels_each_policy_needs(cutline: Run, lab
     done = cutline("replay", labels, "--runs", "5", "--budgets", "6,42")
     lines = done.out.splitlines()
     assert lines[0].split() == ["policy", "budget", "runs", "mean", "errors", "standard", "error"]
-    assert lines[2].split() == ["LSA(1.35)", "42", "5", "0.0000", "0.0000"]
+    assert lines[2].split() == ["Lai", "42", "5", "0.0000", "0.0000"]
     assert lines[-2] == ""
-    assert lines[-1] == "To come within 0.01 of the full-data answer, LSA(1.35) needs all of 42 labels; Uniform all."
+    assert lines[-1] == "To come within 0.01 of the full-data answer, Lai needs all of 42 labels; Uniform all."
     assert done.err == ""
 
 
 def test_gold_adds_two_columns_and_the_accuracy(cutline: Run, labels: Path) -> None:
     done = cutline("replay", labels, "--gold", labels.with_name("gold.csv"), "--runs", "5", "--within", "0.2")
     assert done.out.splitlines()[0].endswith("mean gold errors  gold standard error")
-    assert "within 0.2 of the accuracy of all labels (1.000 against gold for all 6 tasks), LSA(1.35) needs " in done.out
+    assert "within 0.2 of the accuracy of all labels (1.000 against gold for all 6 tasks), Lai needs " in done.out
     assert done.err == ""
 
 

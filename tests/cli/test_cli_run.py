@@ -47,7 +47,7 @@ def test_a_run_measures_and_prints_the_decisions_those_below_first(cutline: Run)
     ]
     assert sum(int(row["pulls"]) for row in rows) == 12
     assert done.err.splitlines() == [
-        "campaign 'main' in x.db: 3 arms, threshold 0.5, LSA(1.35); "
+        "campaign 'main' in x.db: 3 arms, threshold 0.5, Lai; "
         "spent 0 of 12, in flight 0, left 12, expected errors 1.50",
         "budget spent: spent 12 of 12, in flight 0, left 0, expected errors 0.01",
         "1 below, 2 above, 0 undecided",
@@ -67,7 +67,7 @@ def test_the_same_command_again_goes_on_or_says_that_it_is_done(cutline: Run) ->
     ("change", "message"),
     [
         (("--threshold", "0.6"), "campaign 'main': threshold is 0.5, not 0.6"),
-        (("--policy", "Uniform", "--seed", "3"), "campaign 'main': policy is LSA(1.35), not Uniform; seed is 0, not 3"),
+        (("--policy", "Uniform", "--seed", "3"), "campaign 'main': policy is Lai, not Uniform; seed is 0, not 3"),
         (("--arms", "other.txt"), "campaign 'main': arms: 'd' is new"),
         (("--arms", "fewer.txt"), "campaign 'main': arms: 'c' is missing"),
         (("--campaign", "new", "--budget", "0"), "budget is 0; it must be a whole number from 1"),

@@ -28,7 +28,7 @@ def test_a_thousand_arms_have_the_errors_of_games_where_the_curve_of_more_arms_h
         1500: (48.080, 0.044),
         2000: (44.14, 0.04),
     }
-    computed = expected_curve(Beliefs.prior(1, 3, 1000), 0.8, errors=30)
+    computed = expected_curve(Beliefs.prior(1, 3, 1000), 0.8, "LSA", errors=30)
     for budget, (mean, error) in games.items():
         assert abs(computed.at(budget) - mean) < 4.0 * error
 
@@ -37,7 +37,7 @@ def test_few_arms_need_more_pulls_for_each_than_many() -> None:
     # 8,000 draws of 1,000 arms put 50 errors at 41,377 pulls, with a standard error of 0.24 %.
     needed = []
     for arms in (100, 1000, 1_000_000):
-        budget = expected_curve(Beliefs.prior(2, 2, arms), errors=0.05 * arms).budget(0.05 * arms)
+        budget = expected_curve(Beliefs.prior(2, 2, arms), policy="LSA", errors=0.05 * arms).budget(0.05 * arms)
         assert budget is not None
         needed.append(budget / arms)
     assert needed == sorted(needed, reverse=True)

@@ -23,7 +23,7 @@ def in_order(*numbers: float | None) -> bool:
 
 
 def quick(guess: Any = MEANS, threshold: float = 0.5, **options: Any) -> Plan:
-    return plan(guess, threshold, **({"errors": 0.5, "progress": False} | options))
+    return plan(guess, threshold, **({"errors": 0.5, "policy": "LSA", "progress": False} | options))
 
 
 def test_a_plan_is_the_same_on_any_executor() -> None:

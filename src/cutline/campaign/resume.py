@@ -8,6 +8,7 @@ from cutline.campaign.campaign import Campaign, campaigns
 from cutline.campaign.database.address import Url, label
 from cutline.campaign.operations import roster
 from cutline.campaign.settings import Changes
+from cutline.defaults import POLICY
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 
 DEFAULT_NAME = "main"
@@ -41,7 +42,7 @@ def resume(
     Without a name it is the only one there is, or a new one called main; without a url it is new, in memory.
     ``arms`` (None: whatever it has) and ``settings`` (of ``Campaign.create``; those that are None are not given)
     are held against what is stored, and are what a new one is made with: that needs arms, threshold and budget, its
-    policy is LSA unless given. ``change``: a campaign that is there becomes what is given; its arms that are not among
+    policy is ``defaults.POLICY`` unless given. ``change``: a campaign that is there becomes what is given; its arms that are not among
     ``arms`` are retired, and those that are retired and are among them are brought back.
     Raises ConflictError that names what differs, NotFoundError if there is none and something to make it is missing,
     and what ``Campaign.create`` raises.
@@ -109,7 +110,7 @@ def terms_of_new(found: NotFoundError, settings: dict[str, Any]) -> dict[str, An
     """Return the settings of a campaign to be made; raise NotFoundError, with why it is needed, if one is missing."""
     if _missing(settings):
         raise _lacking(found, _missing(settings))
-    return {"policy": "LSA"} | _given(settings)
+    return {"policy": POLICY} | _given(settings)
 
 
 def _given(settings: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import click
 from cutline.cli._options import numbers
 from cutline.cli._streams import say
 from cutline.cli._tables import as_json
+from cutline.defaults import POLICY
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -41,7 +42,9 @@ def settings_options(command: Command) -> Command:
 _SETTINGS = (
     click.option("--threshold", type=float, metavar="X", help="An arm is above with a mean of at least this."),
     click.option("--budget", type=int, metavar="T", help="How many measurements there may be in all."),
-    click.option("--policy", metavar="NAME", help="What chooses the next arm, see cutline policies; default: LSA."),
+    click.option(
+        "--policy", metavar="NAME", help=f"What chooses the next arm, see cutline policies; default: {POLICY}."
+    ),
     click.option(
         "--seed",
         type=int,

@@ -62,15 +62,21 @@ lease_option = click.option(
     metavar="SECONDS",
     help="How soon what was in flight comes back after the run was killed.",
 )
-policies_option = click.option(
-    "--policy",
-    "policies",
-    multiple=True,
-    default=("LSA", "Uniform"),
-    show_default=True,
-    metavar="NAME",
-    help="A policy such as LSA or 'APT(0.05)', see cutline policies; repeat it for more.",
-)
+
+
+def policies_option(first: str) -> Callable[[Command], Command]:
+    """Return the option for policies to compare; unless any is given, the first and Uniform."""
+    return click.option(
+        "--policy",
+        "policies",
+        multiple=True,
+        default=(first, "Uniform"),
+        show_default=True,
+        metavar="NAME",
+        help="A policy such as LSA or 'APT(0.05)', see cutline policies; repeat it for more.",
+    )
+
+
 decide_option = click.option(
     "--decide",
     default="mean",

@@ -21,6 +21,7 @@ from cutline.cli._options import (
 )
 from cutline.cli._streams import require_output, say
 from cutline.cli._tables import as_json, format_option
+from cutline.defaults import POLICY
 from cutline.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ if TYPE_CHECKING:
     "--policy",
     "policies",
     multiple=True,
-    default=["LSA"],
-    show_default="LSA",
+    default=[POLICY],
+    show_default=POLICY,
     metavar="NAME",
     help="The policy, see cutline policies; repeat it to set others beside the first, oracles among them.",
 )

@@ -18,6 +18,7 @@ from cutline.cli._options import (
 )
 from cutline.cli._streams import require_output, say
 from cutline.cli._tables import as_json, table
+from cutline.defaults import POLICY
 from cutline.text import number
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--gold", metavar="FILE", help="True answers: columns task and label (or truth, or gold).")
 @label_options
 @threshold_option
-@policies_option
+@policies_option(POLICY)
 @click.option(
     "--budgets",
     callback=numbers(int, "a whole number", "100,200"),

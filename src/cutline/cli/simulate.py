@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @means_file_option
 @means_column_option
 @threshold_option
-@policies_option
+@policies_option("LSA")
 @click.option(
     "--budgets",
     callback=numbers(int, "a whole number", "100,200"),

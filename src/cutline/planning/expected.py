@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cutline.defaults import POLICY
 from cutline.errors import InvalidInputError
 from cutline.planning.beliefs import Beliefs, Guess
 from cutline.planning.exact import UniformErrors
@@ -90,7 +91,7 @@ class ExpectedCurve:
 
 
 def expected_curve(
-    guess: Beliefs | ArrayLike, threshold: float = 0.5, policy: Policy | str = "LSA", *, errors: float
+    guess: Beliefs | ArrayLike, threshold: float = 0.5, policy: Policy | str = POLICY, *, errors: float
 ) -> ExpectedCurve:
     """Return the expected errors of a policy over the budget, down to where they are ``errors``, without any game.
 

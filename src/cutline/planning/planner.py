@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cutline.checks import check_whole
+from cutline.defaults import POLICY
 from cutline.errors import InvalidInputError
 from cutline.planning.beliefs import Beliefs, Guess
 from cutline.planning.computed import GOOD, computed
@@ -134,7 +135,7 @@ def plan(
     *,
     errors: float | None = None,
     accuracy: float | None = None,
-    policy: Policy | str | Iterable[Policy | str] = "LSA",
+    policy: Policy | str | Iterable[Policy | str] = POLICY,
     seed: int = 0,
     executor: Executor | int | None = None,
     progress: Progress | bool | None = None,

@@ -7,6 +7,7 @@ import click
 from cutline.cli._campaigns import db_option, done_option, say_done, settings, settings_options
 from cutline.cli._streams import say
 from cutline.cli._tables import counted
+from cutline.defaults import POLICY
 from cutline.errors import InvalidInputError
 
 
@@ -37,7 +38,7 @@ def command(db: str, name: str, arms_file: str, form: str, **options: Any) -> No
         if needed not in given:
             raise InvalidInputError(f"--{needed} is missing")
     arms = read_arms(arms_file)
-    with Campaign.create(db, name, arms, **{"policy": "LSA"} | given) as campaign:
+    with Campaign.create(db, name, arms, **{"policy": POLICY} | given) as campaign:
         status = campaign.status()
     say_done(f"campaign {name!r} in {label(db)}: {counted(len(arms), 'arm')}", status_row(status), form)
     if status.warning:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from cutline.campaign import results
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.results import Reason
+from cutline.defaults import POLICY
 
 MOST = 100_000
 """So many pulls, rewards or results go into one request."""
@@ -49,7 +50,7 @@ class NewSettings(Body):
     """What a campaign is made with; see ``Campaign.create``."""
 
     threshold: Finite = Field(examples=[0.5])
-    policy: Annotated[str, Field(max_length=1000)] = Field("LSA", examples=["LSA"])
+    policy: Annotated[str, Field(max_length=1000)] = Field(POLICY, examples=[POLICY])
     budget: Whole = Field(examples=[4000])
     seed: Whole = 0
     max_pulls_per_arm: Whole | None = None
@@ -106,7 +107,7 @@ class Changes(Body):
     """The settings and arms that are to change; see ``Campaign.change``."""
 
     threshold: Finite = 0.5
-    policy: Annotated[str, Field(max_length=1000)] = "LSA"
+    policy: Annotated[str, Field(max_length=1000)] = POLICY
     budget: Whole = 1
     max_pulls_per_arm: Whole | None = None
     prior: list[Finite] | None = None
