@@ -20,9 +20,9 @@ def url(tmp_path: Path) -> Path:
 
 def test_the_first_time_makes_a_campaign_and_the_next_opens_it(url: Path) -> None:
     first, made = resume(url, None, ["a", "b"], SETTINGS)
-    again, made_again = resume(url, None, ["b", "a"], {**SETTINGS, "policy": "LSA(1.35)"})
+    again, made_again = resume(url, None, ["b", "a"], {**SETTINGS, "policy": "Lai"})
     assert (made, made_again, first.name, again.name) == (True, False, "main", "main")
-    assert str(again.settings.policy) == "LSA(1.35)"
+    assert str(again.settings.policy) == "Lai"
     only, _ = resume(url, None, None, {})
     assert only.name == "main"
     for campaign in (first, again, only):
