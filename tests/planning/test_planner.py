@@ -23,7 +23,8 @@ def in_order(*numbers: float | None) -> bool:
 
 
 def quick(guess: Any = MEANS, threshold: float = 0.5, **options: Any) -> Plan:
-    return plan(guess, threshold, **({"errors": 0.5, "policy": "LSA", "progress": False} | options))
+    usual: dict[str, Any] = {"errors": 0.5, "policy": "LSA", "progress": False}
+    return plan(guess, threshold, **(usual | options))
 
 
 def test_a_plan_is_the_same_on_any_executor() -> None:
