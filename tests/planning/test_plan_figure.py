@@ -12,7 +12,7 @@ from cutline.plotting import figure_bytes
 
 @pytest.fixture(scope="module")
 def found() -> Plan:
-    return plan([0.3, 0.42, 0.58, 0.7], errors=0.5, progress=False)
+    return plan([0.3, 0.42, 0.58, 0.7], errors=0.5, policy="LSA", progress=False)
 
 
 def lines(figure: Any) -> dict[str, list[list[float]]]:
