@@ -42,8 +42,8 @@ def resume(
     Without a name it is the only one there is, or a new one called main; without a url it is new, in memory.
     ``arms`` (None: whatever it has) and ``settings`` (of ``Campaign.create``; those that are None are not given)
     are held against what is stored, and are what a new one is made with: that needs arms, threshold and budget, its
-    policy is ``defaults.POLICY`` unless given. ``change``: a campaign that is there becomes what is given; its arms that are not among
-    ``arms`` are retired, and those that are retired and are among them are brought back.
+    policy is ``defaults.POLICY`` unless given. ``change``: a campaign that is there becomes what is given; its arms
+    that are not among ``arms`` are retired, and those that are retired and are among them are brought back.
     Raises ConflictError that names what differs, NotFoundError if there is none and something to make it is missing,
     and what ``Campaign.create`` raises.
     """
