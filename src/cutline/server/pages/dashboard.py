@@ -1,23 +1,14 @@
 """What the dashboard shows of a campaign, read from it."""
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
-from io import TextIOWrapper
-from tempfile import TemporaryFile
-from typing import IO, Annotated, Literal
+from typing import Annotated, Literal
 
 from fastapi import Query, Request
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.decisions import DECISION_COLUMNS, decision_rows
-from cutline.campaign.files.exporting import (
-    RESULT_COLUMNS,
-    result_rows,
-    write_csv,
-    write_jsonl,
-)
 from cutline.campaign.results import Decision, Status
 from cutline.server.pages.rendering import link
 
@@ -86,29 +77,6 @@ def ways_to_join(request: Request, name: str) -> dict[str, str]:
     service = f"{request.url.scheme}://{request.url.netloc}"
     command = ["cutline", "run", "--db", service + link(request, ""), "--campaign", name, "--", "./measure", "{arm}"]
     return {"people": service + link(request, "/label", campaign=name), "machines": shlex.join(command)}
-
-
-def export(campaign: Campaign, what: str, form: str) -> Iterator[bytes]:
-    """Write decisions or observations as ``cutline export`` does; return the file piece by piece.
-
-    It is whole before this returns, so that what goes wrong is an error and no half of a file.
-    """
-    observations = what == "observations"
-    rows = result_rows(campaign) if observations else decision_rows(campaign.decisions())
-    kept = TemporaryFile()  # noqa: SIM115 - ``_pieces`` closes it
-    text = TextIOWrapper(kept, encoding="utf-8", newline="")
-    if form == "csv":
-        write_csv(rows, RESULT_COLUMNS if observations else DECISION_COLUMNS, text)
-    else:
-        write_jsonl(rows, text)
-    text.detach().seek(0)
-    return _pieces(kept)
-
-
-def _pieces(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        while piece := file.read(1 << 16):
-            yield piece
 
 
 def settings_in_words(status: Status) -> dict[str, str]:

@@ -1,10 +1,9 @@
-"""The dashboard: all campaigns, one campaign, one arm, and files to download."""
+"""The dashboard: all campaigns, one campaign, its workers, one arm."""
 
-from typing import Annotated, Literal
-from urllib.parse import quote
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import JSONResponse, Response
 
 from cutline.campaign.campaign import Campaign
 from cutline.server.access.guard import CampaignName, May, require, who_asks
@@ -115,20 +114,3 @@ def arm_of_form(
 ) -> Response:
     """Show an arm whose id is too long for an address."""
     return arm(request, campaign, served, long)
-
-
-@router.get("/download", dependencies=READING)
-def download(
-    campaign: CampaignName,
-    served: Served,
-    what: Literal["decisions", "observations"],
-    form: Literal["csv", "jsonl"] = "csv",
-) -> Response:
-    """Return what ``cutline export`` writes."""
-    pieces = served.use(campaign, lambda opened: dashboard.export(opened, what, form))
-    name = quote(f"{campaign}-{what}.{form}", safe="")
-    return StreamingResponse(
-        pieces,
-        media_type={"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}[form],
-        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{name}"},
-    )
