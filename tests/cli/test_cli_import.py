@@ -159,7 +159,11 @@ def test_a_campaign_that_is_not_there_needs_a_threshold_and_a_budget(cutline: Ru
 def test_settings_that_differ_are_named(cutline: Run) -> None:
     load(cutline, "l.csv", CSV, *NEW)
     done = cutline("import", "l.csv", "--db", "x.db", "--threshold", "0.6", "--budget", "10")
-    assert (done.status, done.err) == (2, "cutline: campaign 'main': threshold is 0.5, not 0.6\n")
+    assert (done.status, done.err) == (
+        2,
+        "cutline: campaign 'main': threshold is 0.5, not 0.6; cutline campaign change changes that, and so does "
+        "run --change\n",
+    )
 
 
 @pytest.mark.parametrize(("there", "given"), [("1", "1.0"), ("2.0", "2"), ("pear", " Pear "), ("Pear", "pear")])

@@ -85,7 +85,7 @@ def complaints(command: str, folder: Path, template: Template, outcome: Outcome)
     for name in new:
         if name.endswith(".db") and not campaigns(str(folder / name)):
             yield f"{name} is a database without campaigns"
-    if command == "campaign delete" and status == 0:
+    if command in ("campaign delete", "campaign rename") and status == 0:
         return
     held = held_in(folder)
     if status == 2 and held != template.held:

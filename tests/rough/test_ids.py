@@ -57,7 +57,7 @@ def read(path: Path) -> list[str]:
     """The tasks in a file that was exported, read without Cutline."""
     text = path.read_bytes().decode("utf-8")
     if path.suffix == ".jsonl":
-        return [json.loads(line)["task"] for line in text.splitlines()]
+        return [json.loads(line)["task"] for line in text.split("\n") if line]
     return [row["task"] for row in csv.DictReader(io.StringIO(text, newline=""))]
 
 

@@ -63,6 +63,8 @@ CASES = [
 def statuses(case: Case) -> set[int]:
     """The exit statuses that a case may end with."""
     fine = ENDED_WELL.get(case.command.name, {0})
+    if case.state == "folder":
+        return {1}  # Python itself does not start
     if case.stream == 0:
         return fine | {2}
     if case.stream == 1 and case.command.name not in SAYS_NOTHING:

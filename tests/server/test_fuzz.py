@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from cutline.campaign import Campaign, campaigns
+from cutline.campaign import Campaign, campaigns, delete
 from cutline.server.access.tokens import tokens_of
 from cutline.server.api import events
 from cutline.server.app import create_app
@@ -70,10 +70,10 @@ def fuzzed(app: FastAPI) -> Fuzzed:
 
 @pytest.fixture
 def there(fuzzed: Fuzzed) -> list[str]:
-    """Make sure of a campaign that requests may find; return ids of its pulls: one in flight, one told."""
-    if "birds" not in [status.name for status in campaigns(fuzzed.db)]:
-        Campaign.create(fuzzed.db, "birds", ["a", "b"], 0.5, "LSA", 10**6).close()
-    with Campaign.open(fuzzed.db, "birds") as campaign:
+    """Make a campaign that requests may find; return ids of its pulls: one in flight, one told."""
+    if "birds" in [status.name for status in campaigns(fuzzed.db)]:
+        delete(fuzzed.db, "birds")
+    with Campaign.create(fuzzed.db, "birds", ["a", "b"], 0.5, "LSA", 10**6) as campaign:
         told, flying = campaign.ask(2)
         campaign.tell(told, 1)
         return [told.id, flying.id]

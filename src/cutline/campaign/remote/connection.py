@@ -52,7 +52,7 @@ class Connection:
     def __init__(self, url: Url, token: str | None) -> None:
         """Nothing is sent yet. Raises InvalidInputError for a bad address, or a token that no header can hold."""
         self.address = service_address(url)
-        given = os.environ.get(TOKEN) if token is None else token
+        given = os.environ.get(TOKEN) or None if token is None else token
         if given is not None and not (given.isascii() and given.isprintable() and given):
             raise InvalidInputError(f"the token for {self.address} is none: it is letters, digits, _ and -")
         self._headers = {} if given is None else {"Authorization": f"Bearer {given}"}

@@ -13,9 +13,9 @@ from cutline.cli._tables import counted
 @click.option("--without-results", is_flag=True, help="Copy the arms and the settings only.")
 @done_option
 def command(db: str, name: str | None, new_name: str, without_results: bool, form: str) -> None:
-    """Make another campaign with the same arms, settings and results, in the same database.
+    """Make another campaign with the same arms and settings.
 
-    What is in flight is not copied.
+    It stands in the same database and has the same results. What is in flight is not copied.
 
     \b
     Examples:

@@ -12,7 +12,7 @@ from cutline.text import aligned, moment, shown
 @name_option
 @format_option
 def command(db: str, name: str | None, form: str) -> None:
-    """Show what was changed of a campaign after it was made, and when.
+    """Show what was changed of a campaign, and when.
 
     \b
     Example:

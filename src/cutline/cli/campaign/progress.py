@@ -14,7 +14,7 @@ from cutline.text import moment, number
 @name_option
 @format_option
 def command(db: str, name: str | None, form: str) -> None:
-    """Show the curve of a campaign: how many errors were to be expected after so many pulls.
+    """Show how many errors were to be expected after so many pulls.
 
     A line for each of the first 64 results, about 32 for each doubling of their number, and one for now.
 

@@ -17,7 +17,7 @@ from cutline.cli._streams import require_output
     help="Where people reach the server, with its root path.",
 )
 def command(db: str, name: str, address: str) -> None:
-    """Make a link that logs in once, as whoever has the token, and print it.
+    """Make a link that logs in once, as whoever has the token.
 
     It waits for a week. What it opens stands behind the #, which browsers send to no server.
 

@@ -12,7 +12,9 @@ from cutline.cli._tables import as_json, format_option, table
 @db_option
 @format_option
 def command(db: str, form: str) -> None:
-    """List the tokens of a database: names, roles and ends, and never a token itself.
+    """List the tokens of a database, but for what is secret.
+
+    Each has a name, a role, and maybe a campaign and an end.
 
     \b
     Example:

@@ -10,7 +10,9 @@ from cutline.cli._campaigns import db_option, done_option, say_done
 @click.option("--name", required=True, metavar="NAME", help="The token's name.")
 @done_option
 def command(db: str, name: str, form: str) -> None:
-    """Make a token worthless, with the logins that came of it; servers that run follow within a second.
+    """Make a token worthless, with the logins that came of it.
+
+    Servers that run follow within a second.
 
     \b
     Example:
