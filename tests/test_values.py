@@ -19,6 +19,7 @@ import pytest
 
 import cutline
 from cutline import campaign, errors
+from cutline.campaign.comparing import ComparedArm, ComparedCampaigns
 from cutline.campaign.decisions import Decisions
 from cutline.campaign.files.importing import Imported
 from cutline.campaign.results import (
@@ -55,6 +56,7 @@ from cutline.simulation.curves import RegretCurves
 from cutline.simulation.statistics import Comparison
 
 SETTINGS = Settings(0.25, LSA(2.0), 10, 7, 3, True, (0.5, 2.0), 0.125, "mean")
+COMPARED = ComparedArm("pear", 1.0, "above", None, "undecided", 0.75)
 PULL = Pull("5f2c-1-0", "pear", {"n": [1, None]}, "ann", 1.5)
 OBSERVATIONS = Observations(
     "l.csv", ("a", "b"), np.array([0, 1, 0]), ("ann", None, "bob"), np.array([1.0, 0.0, 0.5]), np.array([2, 3, 4])
@@ -106,6 +108,8 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     RunReport: lambda: RunReport(3, 1, 0, ["plum"], Reason.BUDGET_SPENT, ["fig"]),
     Settings: lambda: SETTINGS,
     Status: lambda: Status("main", SETTINGS, 2, 3, 1, 6, 0, 0.5, None),
+    ComparedArm: lambda: COMPARED,
+    ComparedCampaigns: lambda: ComparedCampaigns("a", "b", (COMPARED,), 1, 0, 0.75),
     Weighed: lambda: Weighed((DECISION,), (RATES,), True, 0.04),
     WorkerRates: lambda: RATES,
     TaskTotals: lambda: TaskTotals("pear", 2, 3, 5),

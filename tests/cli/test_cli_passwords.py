@@ -81,6 +81,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("campaign", "create"): GIVEN,
     ("campaign", "abandon"): ("a-1-1",),
     ("campaign", "change"): ("--budget", "9"),
+    ("campaign", "compare"): ("one", "two"),
     ("campaign", "copy"): ("two",),
     ("campaign", "history"): (),
     ("campaign", "rename"): ("two",),

@@ -20,6 +20,7 @@ GOOD: dict[str, Given] = {
     "campaign abandon": {"db": "x.db", "pull": ("{pull}",)},
     "campaign ask": {"db": "x.db"},
     "campaign change": {"db": "x.db", "threshold": "0.6"},
+    "campaign compare": {"db": "x.db", "first": ("main",), "second": ("main",)},
     "campaign copy": {"db": "x.db", "new_name": ("copy",)},
     "campaign backup": {"db": "x.db", "out": "copy.db"},
     "campaign correct": {"db": "x.db", "pull": ("{told}",), "reward": ("0",)},

@@ -27,10 +27,12 @@ _STILL = 1e-20
 _TINY = 1e-12
 _UNDERFLOW = 1e-300
 
-_EDGES: Floats = np.sin(0.5 * np.pi * np.arange(_CELLS + 1) / _CELLS) ** 2  # as close as standard errors are small
-_WIDTHS: Floats = np.diff(_EDGES)
+EDGES: Floats = np.sin(0.5 * np.pi * np.arange(_CELLS + 1) / _CELLS) ** 2  # as close as standard errors are small
+"""The ends of the cells on which a prior has a constant density."""
 
-MEANS: Floats = np.append(0.5 * (_EDGES[:-1] + _EDGES[1:]), [0.0, 1.0])
+_WIDTHS: Floats = np.diff(EDGES)
+
+MEANS: Floats = np.append(0.5 * (EDGES[:-1] + EDGES[1:]), [0.0, 1.0])
 """The means that the masses of a prior stand for: the middles of the cells, 0 and 1."""
 
 _LONGEST_SHORT = 500  # pulls
@@ -54,7 +56,7 @@ class Prior:
     @classmethod
     def beta(cls, a: float, b: float) -> "Prior":
         """Return Beta(a, b), for a, b > 0, cell by cell."""
-        return cls(np.append(np.diff(betainc(a, b, _EDGES)), [0.0, 0.0]))
+        return cls(np.append(np.diff(betainc(a, b, EDGES)), [0.0, 0.0]))
 
     def points(self, threshold: float) -> tuple[Floats, Floats]:
         """Return means and their probabilities, (P,) each, that stand for the prior: three in each cell, and 0 and 1.
@@ -62,9 +64,9 @@ class Prior:
         Gauss and Legendre's, so that probabilities of records of up to a thousand pulls are right to many digits. A
         cell with the threshold inside is taken as two.
         """
-        edges = np.union1d(_EDGES, threshold)
+        edges = np.union1d(EDGES, threshold)
         low, width = edges[:-1], np.diff(edges)
-        cell = np.searchsorted(_EDGES, low, side="right") - 1
+        cell = np.searchsorted(EDGES, low, side="right") - 1
         weights = self.masses[cell] * width / _WIDTHS[cell]
         nodes, shares = np.polynomial.legendre.leggauss(3)
         means = low[:, None] + width[:, None] * (0.5 + 0.5 * nodes)
@@ -86,8 +88,8 @@ class Prior:
         """Return the probabilities that the mean of an arm is below and ``above`` the threshold."""
         n, total = np.asarray(pulls, np.float64), np.asarray(totals, np.float64)
         each = _likelihoods(n, total) * self.masses
-        cut = np.searchsorted(_EDGES, threshold) - 1  # the cell that holds the threshold
-        parts = betainc(total + 1.0, n - total + 1.0, np.array([[_EDGES[cut]], [threshold], [_EDGES[cut + 1]]]))
+        cut = np.searchsorted(EDGES, threshold) - 1  # the cell that holds the threshold
+        parts = betainc(total + 1.0, n - total + 1.0, np.array([[EDGES[cut]], [threshold], [EDGES[cut + 1]]]))
         lower, upper = np.diff(parts, axis=0) * (self.masses[cut] / _WIDTHS[cut])
         below = each[:, :cut].sum(axis=1) + each[:, -2] + lower
         above = each[:, cut + 1 : -2].sum(axis=1) + each[:, -1] + upper
@@ -96,9 +98,9 @@ class Prior:
     def nodes(self, threshold: float) -> tuple[Floats, Floats]:
         """Return means and masses that stand for the prior, close to each other near the threshold; (N,) each."""
         near = threshold + np.outer([-1.0, 1.0], _NEAR * 0.5 ** np.arange(_FINEST)).ravel()
-        ends = np.union1d(_EDGES, np.append(near[(near > 0.0) & (near < 1.0)], threshold))
+        ends = np.union1d(EDGES, np.append(near[(near > 0.0) & (near < 1.0)], threshold))
         low, width = ends[:-1, None], np.diff(ends)[:, None]
-        cells = np.searchsorted(_EDGES, low[:, 0], side="right") - 1
+        cells = np.searchsorted(EDGES, low[:, 0], side="right") - 1
         means = low + 0.5 * width * (1.0 + _PLACES)
         masses = (self.masses[cells] / _WIDTHS[cells])[:, None] * (0.5 * width * _PARTS)
         return np.append(means.ravel(), [0.0, 1.0]), np.append(masses.ravel(), self.masses[-2:])
@@ -123,7 +125,7 @@ def _likelihoods(n: Floats, total: Floats) -> Floats:
         part = short[start : start + _PIECE]
         each[part, :-2] = _short(n[part], total[part])
     a, b = total[long, None] + 1.0, (n - total)[long, None] + 1.0
-    each[long, :-2] = np.diff(betainc(a, b, _EDGES)) / _WIDTHS
+    each[long, :-2] = np.diff(betainc(a, b, EDGES)) / _WIDTHS
     each[:, -2] = np.where(total == 0.0, n + 1.0, 0.0)
     each[:, -1] = np.where(total == n, n + 1.0, 0.0)
     return each
@@ -150,7 +152,7 @@ def _centre(n: Floats, total: Floats, count: Floats) -> Floats:
     """Return the masses of the average of the shapes that are fitted to the records."""
     masses = np.zeros(_CELLS + 2)
     for weight, shape in shapes(n, total, count):
-        cells = shape.weight * np.diff(betainc(shape.a, shape.b, _EDGES))
+        cells = shape.weight * np.diff(betainc(shape.a, shape.b, EDGES))
         masses += weight * np.append(cells, [shape.zero, shape.one])
     masses[:-2] += _TINY * _WIDTHS  # no mean is impossible
     return masses

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cutline.campaign.campaign import Campaign, backup, campaigns, delete
+    from cutline.campaign.comparing import ComparedArm, ComparedCampaigns, compare
     from cutline.campaign.decisions import Decisions
     from cutline.campaign.results import (
         Answer,
@@ -42,6 +43,8 @@ _HOMES = {
     "Campaign": "campaign",
     "Change": "results",
     "Command": "running.command",
+    "ComparedArm": "comparing",
+    "ComparedCampaigns": "comparing",
     "Decision": "results",
     "Decisions": "decisions",
     "Observation": "results",
@@ -65,6 +68,7 @@ _HOMES = {
     "arun": "running.asynchronous",
     "backup": "campaign",
     "campaigns": "campaign",
+    "compare": "comparing",
     "delete": "campaign",
     "run": "running.runner",
     "run_batches": "running.runner",
@@ -78,6 +82,8 @@ __all__ = [
     "Campaign",
     "Change",
     "Command",
+    "ComparedArm",
+    "ComparedCampaigns",
     "Decision",
     "Decisions",
     "Observation",
@@ -101,6 +107,7 @@ __all__ = [
     "arun",
     "backup",
     "campaigns",
+    "compare",
     "delete",
     "run",
     "run_batches",
