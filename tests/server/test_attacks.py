@@ -1,11 +1,13 @@
 """What does not belong is refused: attempts, each with the status that answers it."""
 
+import http.client
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 import urllib3
@@ -254,6 +256,17 @@ def test_what_does_not_belong_is_refused_changes_nothing_and_names_no_secret(pla
         assert response.headers["Content-Type"] == "application/problem+json"
         assert (problem["status"], "\n" in problem["detail"]) == (attempt.status, False)
     assert not any(secret.encode() in response.data for secret in place.tokens.values())
+
+
+def test_the_rest_of_a_body_that_is_too_large_is_not_taken_for_the_next_request(place: Place) -> None:
+    with closing(http.client.HTTPConnection(urlsplit(place.addresses["open"]).netloc, timeout=10)) as connection:
+        connection.request("POST", "/api/v1/ask?campaign=birds", "{}", {"Content-Length": str(2**40)})
+        response = connection.getresponse()
+        assert (response.status, response.getheader("Connection")) == (413, "close")
+        response.read()
+        connection.request("GET", "/healthz")  # on a connection of its own
+        with connection.getresponse() as second:
+            assert (second.status, json.load(second)) == (200, {"status": "ok"})
 
 
 def test_there_are_enough_attempts() -> None:

@@ -39,11 +39,15 @@ class ProblemError(Exception):
 
 
 def answer(status: int, detail: str, error: str | None = None) -> Response:
-    """Return the response for a problem."""
+    """Return the response for a problem; after 413 the connection ends, since what is left of the body is not read."""
     body = ProblemDetails(
         type="about:blank", title=HTTPStatus(status).phrase, status=status, detail=detail, error=error
     )
-    headers = {503: {"Retry-After": str(RETRY_AFTER)}, 401: {"WWW-Authenticate": "Bearer"}}.get(status)
+    headers = {
+        401: {"WWW-Authenticate": "Bearer"},
+        413: {"Connection": "close"},
+        503: {"Retry-After": str(RETRY_AFTER)},
+    }.get(status)
     return JSONResponse(body.model_dump(), status, headers, media_type="application/problem+json")
 
 
