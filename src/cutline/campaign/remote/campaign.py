@@ -14,14 +14,13 @@ from cutline.campaign.operations.changing import checked_ids
 from cutline.campaign.operations.creation import Arms, checked_arms, require_same_arms
 from cutline.campaign.operations.observing import checked_observation
 from cutline.campaign.operations.telling import checked_answer
+from cutline.campaign.remote.answers import decision_of, past_pull_of, status_of
 from cutline.campaign.remote.connection import Connection
 from cutline.campaign.results import (
-    Answer,
     ArmHistory,
     Change,
     Decision,
     Observation,
-    PastPull,
     ProgressPoint,
     Pull,
     PullRecord,
@@ -160,7 +159,7 @@ class RemoteCampaign(Campaign):
         check_confidence(confidence)
         wanted = {"nearest": nearest, "threshold": threshold, "retired": retired}
         if wanted == _ALL_ARMS and not page:
-            rows = map(_decision_of, self._lines("export", what="decisions", confidence=confidence))
+            rows = map(decision_of, self._lines("export", what="decisions", confidence=confidence))
             return Decisions(rows, self._settings.threshold)
         if nearest is not None:
             check_whole("nearest", nearest, 1)
@@ -196,7 +195,7 @@ class RemoteCampaign(Campaign):
             check_whole("last", last, 1)
         body = {"arm": check_text("arm", arm), "last": last, "confidence": check_confidence(confidence)}
         found = self._post("arm", body)
-        return ArmHistory(Decision(**found["decision"]), tuple(map(_past_pull_of, found["pulls"])))
+        return ArmHistory(Decision(**found["decision"]), tuple(map(past_pull_of, found["pulls"])))
 
     def progress(self) -> list[ProgressPoint]:
         """Return the curve of expected errors; see ``Campaign.progress``."""
@@ -279,26 +278,6 @@ class RemoteCampaign(Campaign):
     def _arms(self) -> dict[str, Any]:
         """Return the ids of the arms with their payloads."""
         return {row["arm"]: row["payload"] for row in self._lines("export", what="decisions")}
-
-
-def status_of(row: dict[str, Any]) -> Status:
-    """Return a status from what a server says."""
-    finished = row["finished"]
-    return Status(
-        **{key: value for key, value in row.items() if key != "id"}
-        | {"settings": Settings(**row["settings"]), "finished": None if finished is None else Reason(finished)}
-    )
-
-
-def _past_pull_of(row: dict[str, Any]) -> PastPull:
-    answers = tuple(Answer(**answer) for answer in row["answers"])
-    return PastPull(**row | {"state": PullState(row["state"]), "answers": answers})
-
-
-def _decision_of(row: dict[str, Any]) -> Decision:
-    """Return a decision from a line of an export."""
-    above = {"above": True, "below": False, "undecided": None}[row.pop("decision")]
-    return Decision(above=above, **row)
 
 
 def remote_campaigns(url: Url, token: str | None) -> list[Status]:
