@@ -1,5 +1,6 @@
 """What a campaign learns from the results of all its arms."""
 
+import itertools
 import json
 import math
 import random
@@ -86,6 +87,23 @@ class Learning(CampaignTests):
             assert rows(campaign, GENERATIONS) == [(1,)] * up_to_date + [(0,)] * (30 - up_to_date)
             expected = math.fsum(item.wrong for item in campaign.decisions())
             assert campaign.status().expected_errors == pytest.approx(expected, abs=1e-10)
+            campaign.abandon(one(campaign))
+
+    def test_a_clock_ends_a_batch_however_few_arms_it_has_brought_up_to_date(
+        self, create: Create, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        campaign = create(30, threshold=0.9)
+        answer(campaign, 0.95, 5, 29)
+        times = itertools.count(0.0, 0.1)
+        monkeypatch.setattr(learning, "_SLICE", 3)
+        monkeypatch.setattr(learning, "monotonic", lambda: next(times))
+        answer(campaign, 0.95, 6, 1)
+        for up_to_date in (9, 18, 21, 24):
+            assert rows(campaign, STATE) == [(1, 30, 50, up_to_date)]
+            expected = math.fsum(item.wrong for item in campaign.decisions())
+            assert campaign.status().expected_errors == pytest.approx(expected, abs=1e-10)
+            if up_to_date == 18:
+                times = itertools.count(0.0, 100.0)  # each slice takes longer than a batch may
             campaign.abandon(one(campaign))
 
     def test_an_arm_that_is_told_before_its_turn_follows_at_once(

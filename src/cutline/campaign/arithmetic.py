@@ -119,6 +119,10 @@ class Arithmetic:
         self.index = lru_cache(_RECORDS)(self._index)
         self._verdicts: dict[Record, Verdict] = {}
 
+    def prepare(self) -> None:
+        """Load and compute all that every record needs, before a lock is held."""
+        _ = self._parameters, self._knowledge
+
     def _index(self, pulls: int, total: int, in_flight: int) -> float:
         """Return the policy's index, pulls in flight counted as if they will repeat the arm's mean.
 

@@ -1,27 +1,29 @@
 """Learning: from time to time a campaign learns from the results of all its arms, and then all arms follow.
 
 What was learnt is written down as a new generation. The arms are brought up to date in batches, each a short
-transaction of its own, by whoever calls next; a process may die between any two of them.
+transaction of its own, by whoever calls next; a process may die between any two of them. A clock ends a batch, so that
+on a machine with other work, too, nobody is held off for long.
 """
 
+from time import monotonic
 from typing import Any
 
 from sqlalchemy import Connection, false, func, insert, select, update
 
 from cutline.campaign.arithmetic import UNIT, Learnt
 from cutline.campaign.database import counters
-from cutline.campaign.database.arms_and_pulls import lock_range, write_arms
+from cutline.campaign.database.arms_and_pulls import ArmsGrowth, lock_range, write_arms
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, terms_of
-from cutline.campaign.database.learnt import State, are_decided, read_learnt, read_state
+from cutline.campaign.database.learnt import State, are_decided, arithmetic_of, read_learnt, read_state
 from cutline.campaign.database.schema import arms, campaigns, learnt
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.pace import Pace
 from cutline.campaign.settings import Settings
 from cutline.policies import LearningPolicy, tally
 
-_BATCH = 10_000
-"""Arms that one transaction brings up to date."""
+_BATCH, _SLICE, _HELD = 10_000, 200, 0.25
+"""One transaction brings at most so many arms up to date, so many at a time, and no more after so many seconds."""
 
 _FEWEST = 20
 _PART, _PART_TO_TARGET = 2, 5
@@ -79,7 +81,7 @@ def keep_up(
             return False
         wholly = wholly or ends
     pace = Pace()
-    while store.write(lambda connection: _bring_some(connection, campaign)) and wholly:
+    while _bring_batch(store, campaign) and wholly:
         pace.between()
     return True
 
@@ -156,19 +158,33 @@ def _learn_from(settings: Settings, state: State, records: list[Any], before: Le
     return new
 
 
+def _bring_batch(store: Store, campaign: Identity) -> bool:
+    """Bring a batch of arms up to date, if some are not; return whether there are more."""
+    store.read(lambda connection: arithmetic_of(connection, campaign, read_state(connection, campaign)).prepare())
+    return store.write(lambda connection: _bring_some(connection, campaign))
+
+
 def _bring_some(connection: Connection, campaign: Identity) -> bool:
-    """Bring the next arms up to date, if some are not; return whether there are more."""
-    state = read_state(connection, campaign)
-    first, last = state.up_to_date, min(state.up_to_date + _BATCH, state.arms) - 1
-    locked = lock_range(connection, campaign, first, last)
-    if first == state.arms or locked.state.up_to_date != first:
-        return False
-    growth = write_arms(connection, campaign, locked.state, locked.arms.values())
+    """Bring the next arms up to date until it has been long enough; return whether there are more."""
+    began, before = monotonic(), read_state(connection, campaign)
+    first = following = before.up_to_date
+    last = min(first + _BATCH, before.arms)
+    growth = ArmsGrowth(doubt=0, decided=0)
+    while following < last and (following == first or monotonic() - began < _HELD):
+        end = min(following + _SLICE, last)
+        locked = lock_range(connection, campaign, following, end - 1)
+        if (locked.state.generation, locked.state.up_to_date) != (before.generation, first):
+            break  # others were faster, or there is something new to follow
+        written = write_arms(connection, campaign, locked.state, locked.arms.values())
+        growth = ArmsGrowth(doubt=growth["doubt"] + written["doubt"], decided=growth["decided"] + written["decided"])
+        following = end
+    if following == first:
+        return first < before.arms
     counters.add(connection, campaign, **growth).ignore()  # locks the campaign: nothing new comes in from here on
     same = (
         campaigns.c.id == campaign.id,
-        campaigns.c.generation == locked.state.generation,
+        campaigns.c.generation == before.generation,
         campaigns.c.up_to_date == first,
     )
-    connection.execute(update(campaigns).where(*same).values(up_to_date=last + 1))
-    return last + 1 < state.arms
+    connection.execute(update(campaigns).where(*same).values(up_to_date=following))
+    return following < before.arms
