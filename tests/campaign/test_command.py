@@ -10,7 +10,7 @@ import pytest
 
 from cutline.campaign import Command, Pull
 from cutline.campaign.checks import read_reward
-from cutline.campaign.running import first_failures
+from cutline.campaign.running.commands import first_failures
 from cutline.errors import InvalidInputError, MeasurementError
 
 

@@ -17,7 +17,7 @@ from cutline.campaign import Campaign, campaigns
 from cutline.campaign.checks import check_policy
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations import creation
+from cutline.campaign.operations.changing import creation
 from cutline.campaign.settings import Settings
 from cutline.errors import CutlineError, InvalidInputError, NotFoundError, StoreError
 
@@ -101,7 +101,7 @@ def test_a_creation_that_a_full_disk_ends_leaves_nothing(tmp_path: Path, most: i
 
 SLOW = """
 import os, sys
-from cutline.campaign.database import sqlite_file
+from cutline.campaign.database.connecting import sqlite_file
 make = sqlite_file.SqliteFile._make
 def note(file):
     make(file)

@@ -17,10 +17,13 @@ from sqlalchemy import Connection
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, asked, one
 from cutline.campaign import Campaign, campaigns
-from cutline.campaign.database import arms_and_pulls, engines
-from cutline.campaign.database.arms_and_pulls import lock_pulls_and_arms
+from cutline.campaign.database.connecting import engines
 from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.operations import asking, known, naming
+from cutline.campaign.database.rows import arms_and_pulls
+from cutline.campaign.database.rows.arms_and_pulls import lock_pulls_and_arms
+from cutline.campaign.operations.asking import asking
+from cutline.campaign.operations.changing import naming
+from cutline.campaign.operations.observing import known
 from cutline.errors import StoreError
 from ledger import audit, dump, rows as query_rows
 

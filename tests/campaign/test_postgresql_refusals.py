@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import make_url
 
 from cutline.campaign import Campaign, campaigns
-from cutline.campaign.database import engines, silence
+from cutline.campaign.database.connecting import engines, silence
 from cutline.errors import StoreError
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cutline.campaign.running.reports import JsonLines, Report, read_junit
+from cutline.campaign.running.commands.reports import JsonLines, Report, read_junit
 from cutline.errors import InvalidInputError
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cutline.campaign import Campaign
-from cutline.campaign.database.address import label
+from cutline.campaign.database.connecting.address import label
 from cutline.campaign.resume import find, open_one, resume, the_one
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 

@@ -12,9 +12,15 @@ import pytest
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, one
 from cutline.campaign import Campaign, campaigns, delete
-from cutline.campaign.database import arms_and_pulls, counters, engines, imports, prepared, progress, requests
+from cutline.campaign.database import prepared
+from cutline.campaign.database.connecting import engines
 from cutline.campaign.database.prepared import Prepared
-from cutline.campaign.operations import asking, creation, deciding, known, naming, remembering, telling
+from cutline.campaign.database.rows import arms_and_pulls, counters, imports, progress, requests
+from cutline.campaign.operations.asking import asking
+from cutline.campaign.operations.changing import creation, naming
+from cutline.campaign.operations.observing import known
+from cutline.campaign.operations.reading import deciding, remembering
+from cutline.campaign.operations.telling import telling
 from cutline.errors import InvalidInputError, NotFoundError, StoreError
 from ledger import audit, dump, rows as query_rows
 

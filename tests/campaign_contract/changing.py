@@ -8,7 +8,7 @@ import pytest
 from campaign_contract.campaigns import CampaignTests, Clock, Create, arms, asked, one
 from campaign_contract.creating import Fewest
 from cutline.campaign import Campaign, Change, Reason
-from cutline.campaign.operations import learning
+from cutline.campaign.operations.upkeep import learning
 from cutline.errors import ConflictError, InvalidInputError
 from ledger import dump, rows
 

@@ -11,7 +11,8 @@ from campaign_contract.campaigns import STRANGE_IDS, SharedCampaignTests, one
 from cutline.campaign import Campaign, campaigns, delete
 from cutline.campaign.files.exporting import RESULT_COLUMNS, result_rows, write_csv, write_jsonl
 from cutline.campaign.files.importing import Imported, import_file
-from cutline.campaign.operations import building, joining
+from cutline.campaign.operations.changing import building
+from cutline.campaign.operations.observing import joining
 from cutline.errors import ConflictError, NotFoundError, StoreError
 from ledger import audit, dump, rows
 

@@ -12,7 +12,8 @@ from sqlalchemy import text
 from campaign_contract.campaigns import SharedCampaignTests, one
 from cutline.campaign import Campaign, delete
 from cutline.campaign.files.importing import Imported, import_file
-from cutline.campaign.operations import finishing, joining
+from cutline.campaign.operations.observing import joining
+from cutline.campaign.operations.upkeep import finishing
 from cutline.errors import ConflictError, NotFoundError, StoreError
 from ledger import audit, rows, under_way
 

@@ -12,7 +12,7 @@ import pytest
 from campaign_contract.campaigns import CampaignTests, Create, arms, one
 from cutline.beliefs.knowledge import Knowledge
 from cutline.campaign import Campaign, Reason
-from cutline.campaign.operations import learning
+from cutline.campaign.operations.upkeep import learning
 from cutline.policies import parse
 from ledger import rows
 

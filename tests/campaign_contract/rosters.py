@@ -7,7 +7,8 @@ import pytest
 from campaign_contract.campaigns import CampaignTests, Clock, Create, arms, asked
 from campaign_contract.changing import PRIOR, answer, arm_rows
 from cutline.campaign import Reason
-from cutline.campaign.operations import learning, roster
+from cutline.campaign.operations.changing import roster
+from cutline.campaign.operations.upkeep import learning
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 from ledger import audit, dump, rows
 

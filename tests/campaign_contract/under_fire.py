@@ -13,7 +13,7 @@ from campaign_contract.campaigns import CampaignTests, Create, arms
 from campaign_contract.changing import CHANGES, PRIOR, arm_rows
 from campaign_contract.processes import Start, StartsWorkers
 from cutline.campaign import Campaign, Reason
-from cutline.campaign.operations import learning
+from cutline.campaign.operations.upkeep import learning
 from cutline.errors import ConflictError
 from ledger import audit, rows
 

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from cutline.campaign import Campaign, campaigns, delete
-from cutline.campaign.database.address import label
+from cutline.campaign.database.connecting.address import label
 from cutline.cli import cutline as command_line
 from cutline.errors import CutlineError, InvalidInputError
 from cutline.passwords import hide_passwords

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from cutline.campaign import Campaign
-from cutline.campaign.running import first_failures, watching
+from cutline.campaign.running import watching
+from cutline.campaign.running.commands import first_failures
 from cutline.errors import StoreError
 
 Run = Callable[..., Any]

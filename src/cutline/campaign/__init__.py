@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         Worker,
     )
     from cutline.campaign.running.asynchronous import arun
-    from cutline.campaign.running.batch_command import BatchCommand
-    from cutline.campaign.running.command import Command
+    from cutline.campaign.running.commands.batch_command import BatchCommand
+    from cutline.campaign.running.commands.command import Command
     from cutline.campaign.running.events import RunEvent
     from cutline.campaign.running.in_flight import RunReport
     from cutline.campaign.running.retrying import Retry
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "Answer": "results",
     "ArmHistory": "results",
-    "BatchCommand": "running.batch_command",
+    "BatchCommand": "running.commands.batch_command",
     "BatchRunnable": "running.sources",
     "Campaign": "campaign",
     "Change": "results",
-    "Command": "running.command",
+    "Command": "running.commands.command",
     "ComparedArm": "comparing",
     "ComparedCampaigns": "comparing",
     "Decision": "results",

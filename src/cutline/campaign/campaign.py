@@ -5,23 +5,27 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, TypeGuard, Unpack
 
 from cutline.campaign.changer import Changer
-from cutline.campaign.database import counters
-from cutline.campaign.database.address import Url, is_service
 from cutline.campaign.database.clock import Clock
+from cutline.campaign.database.connecting.address import Url, is_service
 from cutline.campaign.database.identity import read_identities, read_identity
+from cutline.campaign.database.rows import counters
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations import asking, correcting, creation, learning, leases, observing, telling
-from cutline.campaign.operations.asking import Wanted
-from cutline.campaign.operations.creation import Arms
-from cutline.campaign.operations.finishing import end_dead
+from cutline.campaign.operations.asking import asking, leases
+from cutline.campaign.operations.asking.asking import Wanted
+from cutline.campaign.operations.changing import creation
+from cutline.campaign.operations.changing.creation import Arms
+from cutline.campaign.operations.observing import observing
+from cutline.campaign.operations.telling import correcting, telling
+from cutline.campaign.operations.upkeep import learning
+from cutline.campaign.operations.upkeep.finishing import end_dead
 from cutline.campaign.results import Observation, Pull, Pulls, Status
 from cutline.campaign.settings import Expected, Options, Settings
 from cutline.errors import ConflictError, InvalidInputError
 from cutline.policies import Policy
 
 if TYPE_CHECKING:
-    from cutline.campaign.running.batch_command import BatchCommand
     from cutline.campaign.running.batch_sizes import BatchSize
+    from cutline.campaign.running.commands.batch_command import BatchCommand
     from cutline.campaign.running.in_flight import RunReport
     from cutline.campaign.running.measuring import AsyncMeasure, Measure, MeasureBatch
     from cutline.campaign.running.options import RunOptions
@@ -278,7 +282,7 @@ def backup(url: Url, out: str | os.PathLike[str]) -> int:
     A file of that name is replaced when the copy is whole. Raises NotFoundError if there is no database,
     InvalidInputError for PostgreSQL, of which pg_dump makes a backup, and for a file that cannot be written.
     """
-    from cutline.campaign.operations.backup import backup as copy
+    from cutline.campaign.operations.reading.backup import backup as copy
 
     with Store.connect(url, create=False) as store:
         return copy(store, out)

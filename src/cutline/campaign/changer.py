@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Self, Unpack
 
-from cutline.campaign.operations import changing, creation
-from cutline.campaign.operations.changing import Roster
-from cutline.campaign.operations.creation import Arms
+from cutline.campaign.operations.changing import changing, creation
+from cutline.campaign.operations.changing.changing import Roster
+from cutline.campaign.operations.changing.creation import Arms
 from cutline.campaign.reader import Reader
 from cutline.campaign.results import Change
 from cutline.campaign.settings import Changes
@@ -55,7 +55,7 @@ class Changer(Reader):
         They keep their keys, so that an export of the one is no news to the other. What is in flight is not copied.
         It is seen by others when it is whole. Raises what ``create`` raises.
         """
-        from cutline.campaign.operations import copying  # loads NumPy
+        from cutline.campaign.operations.changing import copying  # loads NumPy
 
         made = copying.copy(self._store, self._identity, self._clock, name, results)
         return type(self)(self._store.share(), made, self._clock)

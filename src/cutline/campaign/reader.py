@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Self, Unpack
 
-from cutline.campaign.database import counters, history
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
-from cutline.campaign.database.progress import progress_of
+from cutline.campaign.database.rows import counters, history
+from cutline.campaign.database.rows.progress import progress_of
 from cutline.campaign.database.store import Store
 from cutline.campaign.decisions import Decisions, PageOptions
-from cutline.campaign.operations import pull_records
+from cutline.campaign.operations.reading import pull_records
 from cutline.campaign.results import (
     ArmHistory,
     Change,
@@ -64,7 +64,7 @@ class Reader:
         Raises InvalidInputError unless nearest >= 1 and confidence and threshold are between 0 and 1, for what is above
         together with a page, and for an order that there is not; NotFoundError for ``after`` an unknown arm.
         """
-        from cutline.campaign.operations import deciding, paging  # loads NumPy
+        from cutline.campaign.operations.reading import deciding, paging  # loads NumPy
 
         wanted = paging.Page(**page)
         if wanted == paging.Page():
@@ -87,20 +87,20 @@ class Reader:
         What is asked for next does not depend on it. It reads all results.
         Raises InvalidInputError unless the threshold is 0.5, NotFoundError for arms and workers that are not there.
         """
-        from cutline.campaign.operations import weighing
+        from cutline.campaign.operations.reading import weighing
 
         held = weighing.held(self._store, self._identity, confidence)
         return weighing.weigh(held, known, exclude, confidence)
 
     def records(self) -> list[tuple[int, float, int]]:
         """Return the different records of arms: pulls, total reward, and how many arms have them."""
-        from cutline.campaign.operations import deciding
+        from cutline.campaign.operations.reading import deciding
 
         return deciding.records(self._store, self._identity)
 
     def results(self) -> Iterator[Result]:
         """Yield every reward that the campaign holds, in the order in which the pulls were asked for or observed."""
-        from cutline.campaign.operations import deciding
+        from cutline.campaign.operations.reading import deciding
 
         return deciding.results(self._store, self._identity)
 
@@ -111,7 +111,7 @@ class Reader:
         replaced. With ``last``, only so many of its pulls, the latest. ``confidence`` as in ``decisions``. Raises
         NotFoundError if there is no such arm.
         """
-        from cutline.campaign.operations import remembering  # loads NumPy
+        from cutline.campaign.operations.reading import remembering  # loads NumPy
 
         return remembering.history(self._store, self._identity, self._clock, arm, last, confidence)
 
@@ -128,7 +128,7 @@ class Reader:
 
         It reads all pulls, which takes a second or so for a million.
         """
-        from cutline.campaign.operations import attendance  # loads NumPy
+        from cutline.campaign.operations.reading import attendance  # loads NumPy
 
         return attendance.workers(self._store, self._identity, self._clock)
 

@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from cutline.campaign.campaign import Campaign, campaigns
-from cutline.campaign.database.address import Url, label
-from cutline.campaign.operations import roster
+from cutline.campaign.database.connecting.address import Url, label
+from cutline.campaign.operations.changing import roster
 from cutline.campaign.settings import Changes
 from cutline.defaults import POLICY
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError

@@ -27,7 +27,7 @@ def retry_of(exits: Collection[int], attempts: int | None) -> "Retry | None":
 
 def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..., RunReport]", output: Output) -> int:
     """Run a campaign by ``start``, given it and ``progress``; show the decisions and return the exit status."""
-    from cutline.campaign.database.address import label
+    from cutline.campaign.database.connecting.address import label
     from cutline.campaign.running.watching import progress_line
 
     with campaign:

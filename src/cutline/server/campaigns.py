@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.database import counters
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import read_identities, read_identity
+from cutline.campaign.database.rows import counters
 from cutline.campaign.database.store import Store
-from cutline.campaign.operations import creation
-from cutline.campaign.operations.creation import Arms
-from cutline.campaign.operations.finishing import end_dead
-from cutline.campaign.operations.ownership import workers_of
+from cutline.campaign.operations.asking.ownership import workers_of
+from cutline.campaign.operations.changing import creation
+from cutline.campaign.operations.changing.creation import Arms
+from cutline.campaign.operations.upkeep.finishing import end_dead
 from cutline.campaign.results import Status
 from cutline.campaign.settings import Settings
 from cutline.errors import NotFoundError

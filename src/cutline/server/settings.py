@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cutline.campaign.database.address import Url
+from cutline.campaign.database.connecting.address import Url
 from cutline.errors import InvalidInputError
 from cutline.server.labelling import Labelling
 

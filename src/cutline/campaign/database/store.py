@@ -16,10 +16,10 @@ from typing import Any, Self, TypeVar
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from cutline.campaign.database.address import Url
-from cutline.campaign.database.engines import Database, open_database
+from cutline.campaign.database.connecting.address import Url
+from cutline.campaign.database.connecting.engines import Database, open_database
+from cutline.campaign.database.connecting.sqlite_file import PATIENCE, SqliteFile
 from cutline.campaign.database.schema import HEAD, VERSION_TABLE
-from cutline.campaign.database.sqlite_file import PATIENCE, SqliteFile
 from cutline.errors import NotFoundError, StoreError
 
 _DEADLOCK = "40P01"

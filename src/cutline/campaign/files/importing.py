@@ -16,16 +16,24 @@ from typing import Any, TypedDict, Unpack
 
 from cutline.campaign.arithmetic import to_units
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.database.address import Url
 from cutline.campaign.database.clock import Clock
+from cutline.campaign.database.connecting.address import Url
 from cutline.campaign.database.identity import Identity
-from cutline.campaign.database.learnt import read_state
+from cutline.campaign.database.rows.learnt import read_state
 from cutline.campaign.database.store import Store
 from cutline.campaign.files.staging import StagedRow, Staging
-from cutline.campaign.operations import roster
-from cutline.campaign.operations.building import building
-from cutline.campaign.operations.joining import CHUNK, Batch, Joining, Source, build_with, joining, observed_keys
-from cutline.campaign.operations.learning import keep_up
+from cutline.campaign.operations.changing import roster
+from cutline.campaign.operations.changing.building import building
+from cutline.campaign.operations.observing.joining import (
+    CHUNK,
+    Batch,
+    Joining,
+    Source,
+    build_with,
+    joining,
+    observed_keys,
+)
+from cutline.campaign.operations.upkeep.learning import keep_up
 from cutline.campaign.results import Observation
 from cutline.campaign.resume import DEFAULT_NAME, find, terms_of_new
 from cutline.campaign.settings import Settings

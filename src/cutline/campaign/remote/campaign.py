@@ -7,13 +7,13 @@ from typing import Any, Self, Unpack
 
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.checks import check_confidence, check_name, check_note, check_reward, check_text
-from cutline.campaign.database.address import Url
+from cutline.campaign.database.connecting.address import Url
 from cutline.campaign.decisions import Decisions, PageOptions
-from cutline.campaign.operations.asking import Wanted
-from cutline.campaign.operations.changing import checked_ids
-from cutline.campaign.operations.creation import Arms, checked_arms, require_same_arms
-from cutline.campaign.operations.observing import checked_observation
-from cutline.campaign.operations.telling import checked_answer
+from cutline.campaign.operations.asking.asking import Wanted
+from cutline.campaign.operations.changing.changing import checked_ids
+from cutline.campaign.operations.changing.creation import Arms, checked_arms, require_same_arms
+from cutline.campaign.operations.observing.observing import checked_observation
+from cutline.campaign.operations.telling.telling import checked_answer
 from cutline.campaign.remote.answers import decision_of, past_pull_of, status_of
 from cutline.campaign.remote.connection import Connection
 from cutline.campaign.results import (
@@ -174,7 +174,7 @@ class RemoteCampaign(Campaign):
         self, known: Mapping[str, bool] | None = None, exclude: Collection[str] = (), confidence: float = 0.95
     ) -> Weighed:
         """Weigh the results that the server has, here; see ``Campaign.weigh``."""
-        from cutline.campaign.operations import weighing  # loads SciPy
+        from cutline.campaign.operations.reading import weighing  # loads SciPy
 
         rows = ((item.arm, item.reward, item.worker) for item in self.results())
         held = weighing.Held(self.name, self.settings.threshold, self.decisions(confidence=confidence), rows)

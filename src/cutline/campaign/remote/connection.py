@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from cutline.campaign.database.address import Url, service_address
+from cutline.campaign.database.connecting.address import Url, service_address
 from cutline.errors import (
     AccessError,
     ConflictError,

@@ -7,8 +7,8 @@ from typing import Protocol, TypeAlias
 
 from cutline.campaign.checks import check_reward
 from cutline.campaign.results import Pull
-from cutline.campaign.running.batch_command import BatchCommand
-from cutline.campaign.running.command import Command
+from cutline.campaign.running.commands.batch_command import BatchCommand
+from cutline.campaign.running.commands.command import Command
 from cutline.campaign.running.events import Watch
 from cutline.campaign.running.outcomes import BatchResult, Trouble, trouble_of
 from cutline.campaign.running.retrying import Retrier, Retry

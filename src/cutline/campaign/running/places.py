@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from cutline.campaign.results import Pull
+from cutline.campaign.running.commands.processes import GRACE
 from cutline.campaign.running.events import RunEvent
 from cutline.campaign.running.measuring import Measurer
 from cutline.campaign.running.outcomes import BatchResult
-from cutline.campaign.running.processes import GRACE
 from cutline.errors import MeasurementError
 
 

@@ -8,9 +8,9 @@ import math
 import time
 from typing import Unpack
 
-from cutline.campaign.running.batch_command import BatchCommand
 from cutline.campaign.running.batch_sizes import BatchSize, sizes_of
-from cutline.campaign.running.command import Command
+from cutline.campaign.running.commands.batch_command import BatchCommand
+from cutline.campaign.running.commands.command import Command
 from cutline.campaign.running.in_flight import RunReport
 from cutline.campaign.running.loop import Loop
 from cutline.campaign.running.measuring import BatchMeasurer, Measure, MeasureBatch, SingleMeasurer

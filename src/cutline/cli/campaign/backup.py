@@ -20,7 +20,7 @@ def command(db: str, out: str, form: str) -> None:
       cutline campaign backup --db labels.db --out /backup/labels.db
     """
     from cutline.campaign import backup
-    from cutline.campaign.database.address import label
+    from cutline.campaign.database.connecting.address import label
 
     size = backup(db, out)
     say_done(f"{label(db)} copied to {out}: {size:,} bytes", {"file": out, "bytes": size}, form)

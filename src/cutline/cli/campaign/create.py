@@ -29,7 +29,7 @@ def command(db: str, name: str, arms_file: str, form: str, **options: Any) -> No
       cutline campaign create --db labels.db --arms tasks.txt --threshold 0.5 --budget 4000
     """
     from cutline.campaign import Campaign
-    from cutline.campaign.database.address import label
+    from cutline.campaign.database.connecting.address import label
     from cutline.campaign.files.arms_file import read_arms
     from cutline.campaign.files.exporting import status_row
 

@@ -52,7 +52,7 @@ def command(  # noqa: PLR0913 - one parameter an option
       cutline serve --db labels.db --question "Is it a bird?" --labels "not a bird,bird" --media pictures
       cutline serve --db labels.db --host 0.0.0.0 --ssl-certfile cert.pem --ssl-keyfile key.pem
     """
-    from cutline.campaign.database.address import label
+    from cutline.campaign.database.connecting.address import label
     from cutline.server.labelling import labelling_of
     from cutline.server.serving import Certificate, serve
     from cutline.server.settings import ServerSettings, is_loopback, parse_networks

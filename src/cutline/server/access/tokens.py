@@ -17,12 +17,12 @@ from typing import Any
 from sqlalchemy import Connection
 
 from cutline.campaign.checks import check_text
-from cutline.campaign.database import tokens as rows
-from cutline.campaign.database.address import Url
 from cutline.campaign.database.clock import Clock
+from cutline.campaign.database.connecting.address import Url
 from cutline.campaign.database.identity import read_identity
+from cutline.campaign.database.rows import tokens as rows
+from cutline.campaign.database.rows.tokens import TokenRow
 from cutline.campaign.database.store import Store
-from cutline.campaign.database.tokens import TokenRow
 from cutline.checks import check_positive
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 from cutline.server.access.roles import Access, Role

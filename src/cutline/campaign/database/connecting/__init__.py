@@ -1,0 +1,1 @@
+"""Where a database is, and how it is connected to."""

@@ -1,0 +1,1 @@
+"""The rows of each table as transactions read and write them."""

@@ -1,0 +1,216 @@
+"""Arms and pulls as transactions read, lock and write them.
+
+Locks are taken in one order everywhere, pulls, then arms, then the campaign, and within each by number, so no two
+transactions wait for each other. The exception is ask, which takes the campaign first: it passes over arms and
+pulls that another transaction holds (SKIP LOCKED), and so never waits while it holds the campaign.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias, TypedDict
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from cutline.campaign.arithmetic import CLOSED, square
+from cutline.campaign.database.identity import Identity, PullKey
+from cutline.campaign.database.prepared import Answer, Prepared, PreparedForEach
+from cutline.campaign.database.rows import counters
+from cutline.campaign.database.rows.learnt import State, arithmetic_of, read_state, receive_state, send_state
+from cutline.campaign.database.schema import ABOVE, BELOW, UNDECIDED, arms, pulls
+
+
+@dataclass(slots=True)
+class Arm:
+    """An arm's record while a transaction changes it."""
+
+    number: int
+    pulls: int
+    total: int
+    squares: int
+    in_flight: int
+    doubt: int
+    decision: int
+    retired: bool
+    changed: bool = False
+
+    def take(self, units: int) -> None:
+        """Add a reward."""
+        self.pulls += 1
+        self.total += units
+        self.squares += square(units)
+        self.changed = True
+
+    def change(self, pulls: int, total: int, squares: int, in_flight: int) -> None:
+        """Add to its counts."""
+        self.pulls += pulls
+        self.total += total
+        self.squares += squares
+        self.in_flight += in_flight
+        self.changed = True
+
+
+Level: TypeAlias = tuple[int, float, int]
+"""The pulls in flight, the index and the number of an arm."""
+
+
+class PullRow(NamedTuple):
+    """A pull as it is locked: what says whether it can still be told, abandoned or extended."""
+
+    number: int
+    arm: int
+    state: int
+    reward: int | None
+    worker: bytes | None
+
+
+_ARM = select(
+    arms.c.number,
+    arms.c.pulls,
+    arms.c.total,
+    arms.c.squares,
+    arms.c.in_flight,
+    arms.c.doubt,
+    arms.c.decision,
+    arms.c.retired,
+)
+_PULL = select(pulls.c.number, pulls.c.arm, pulls.c.state, pulls.c.reward, pulls.c.worker_digest)
+
+_LOCK_ARMS = PreparedForEach(
+    lambda numbers: _ARM.where(arms.c.number.in_(numbers)).order_by(arms.c.number).with_for_update(key_share=True)
+)
+_TRY_ARMS = PreparedForEach(
+    lambda numbers: _ARM.where(arms.c.number.in_(numbers)).with_for_update(key_share=True, skip_locked=True)
+)
+_LOCK_RANGE = Prepared(
+    _ARM.where(arms.c.number.between(bindparam("first"), bindparam("last")))
+    .order_by(arms.c.number)
+    .with_for_update(key_share=True)
+)
+_LOCK_PULLS = PreparedForEach(
+    lambda numbers: _PULL.where(pulls.c.number.in_(numbers)).order_by(pulls.c.number).with_for_update(key_share=True)
+)
+
+_WRITE_ARM = Prepared(
+    update(arms)
+    .where(arms.c.number == bindparam("which"))
+    .values(
+        pulls=bindparam("new_pulls"),
+        total=bindparam("new_total"),
+        squares=bindparam("new_squares"),
+        in_flight=bindparam("new_in_flight"),
+        index_value=bindparam("new_index"),
+        doubt=bindparam("new_doubt"),
+        generation=bindparam("new_generation"),
+        decision=bindparam("new_decision"),
+    ),
+    (
+        "new_pulls",
+        "new_total",
+        "new_squares",
+        "new_in_flight",
+        "new_index",
+        "new_doubt",
+        "new_generation",
+        "new_decision",
+        "which",
+    ),
+)
+_LEASE_ARM = Prepared(
+    update(arms)
+    .where(arms.c.number == bindparam("which"))
+    .values(in_flight=bindparam("new_in_flight"), index_value=bindparam("new_index")),
+    ("new_in_flight", "new_index", "which"),
+)
+
+
+class Locked(NamedTuple):
+    """Pulls and arms that are locked, by number, and the state of the campaign, read after that."""
+
+    pulls: dict[int, PullRow]
+    arms: dict[int, Arm]
+    state: State
+
+
+def lock_range(connection: Connection, campaign: Identity, first: int, last: int) -> Locked:
+    """Lock the arms from one place to another, counted from 0 in the order of the campaign, waiting for each."""
+    rows = _LOCK_RANGE.rows(connection, first=campaign.base + first, last=campaign.base + last)
+    return Locked({}, {row[0]: Arm(*row) for row in rows}, read_state(connection, campaign))
+
+
+def lock_arms(connection: Connection, numbers: Iterable[int]) -> dict[int, Arm]:
+    """Return the arms of these numbers, locked, waiting for each."""
+    rows = _LOCK_ARMS.rows(connection, sorted(set(numbers)))
+    return {row[0]: Arm(*row) for row in rows}
+
+
+def try_arms(connection: Connection, numbers: Iterable[int]) -> dict[int, Arm]:
+    """Return those arms of these numbers that nobody has locked, locked."""
+    rows = _TRY_ARMS.rows(connection, sorted(set(numbers)))
+    return {row[0]: Arm(*row) for row in rows}
+
+
+def lock_pulls(connection: Connection, campaign: Identity, keys: Collection[PullKey]) -> Locked:
+    """Lock the pulls and the arms of these numbers, waiting for each."""
+    return lock_pulls_and_arms(connection, campaign, {number for number, _ in keys}, {arm for _, arm in keys})
+
+
+def lock_pulls_and_arms(
+    connection: Connection, campaign: Identity, pull_numbers: Collection[int], arm_numbers: Collection[int]
+) -> Locked:
+    """Lock these pulls and these arms, waiting for each."""
+    pulls_answer = _LOCK_PULLS.send(connection, sorted(pull_numbers))
+    arms_answer = _LOCK_ARMS.send(connection, sorted(arm_numbers))
+    state_answer = send_state(connection, campaign)
+    rows = {row[0]: PullRow._make(row) for row in pulls_answer.rows()}
+    found = {row[0]: Arm(*row) for row in arms_answer.rows()}
+    return Locked(rows, found, receive_state(campaign, state_answer))
+
+
+def levels_of(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> list[Level]:
+    """Return what ``write_levels`` writes of arms; ``state`` is that of the campaign."""
+    index = arithmetic_of(connection, campaign, state).index
+    return [
+        (arm.in_flight, CLOSED if arm.retired else index(arm.pulls, arm.total, arm.in_flight), arm.number)
+        for arm in changed
+    ]
+
+
+def write_levels(connection: Connection, levels: list[Level]) -> None:
+    """Write the pulls in flight of arms, and the index that follows."""
+    _LEASE_ARM.run(connection, levels)
+
+
+def change_arms(connection: Connection, campaign: Identity, changed: Iterable[Arm]) -> Answer:
+    """Write arms that are locked and whose counts have changed; return the answer of ``counters.add``."""
+    growth = write_arms(connection, campaign, read_state(connection, campaign), changed)
+    return counters.add(connection, campaign, **growth)
+
+
+class ArmsGrowth(TypedDict):
+    """By how much the counters grow that are sums over arms."""
+
+    doubt: int
+    decided: int
+
+
+def write_arms(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> ArmsGrowth:
+    """Write arms as they are now, with index, doubt and decision; return by how much the sums over arms have grown.
+
+    An arm that is retired has no part in them.
+    """
+    arithmetic = arithmetic_of(connection, campaign, state)
+    growth: ArmsGrowth = {"doubt": 0, "decided": 0}
+    rows = []
+    every = list(changed)
+    verdicts = arithmetic.verdicts([(arm.pulls, arm.total, arm.squares) for arm in every])
+    for arm, (above, doubt) in zip(every, verdicts, strict=True):
+        decision = UNDECIDED if arm.pulls == 0 else ABOVE if above else BELOW
+        index = arithmetic.index(arm.pulls, arm.total, arm.in_flight)
+        if arm.retired:
+            index, doubt, decision = CLOSED, 0, UNDECIDED
+        growth["doubt"] += doubt - arm.doubt
+        growth["decided"] += (decision != UNDECIDED) - (arm.decision != UNDECIDED)
+        record = (arm.pulls, arm.total, arm.squares, arm.in_flight)
+        rows.append((*record, index, doubt, state.generation, decision, arm.number))
+    _WRITE_ARM.run(connection, rows)
+    return growth

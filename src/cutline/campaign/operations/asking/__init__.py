@@ -1,0 +1,1 @@
+"""Pulls are asked for, and what becomes of them until they are told."""

@@ -1,0 +1,134 @@
+"""Changing: the name, the settings and the arms of a campaign, while others ask and tell.
+
+What index and probability of error of the arms depend on makes a new generation, as learning does, and the arms follow
+in batches. Until all have, the sum of the probabilities says nothing, and no campaign ends by it.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, update
+from sqlalchemy.exc import IntegrityError
+
+from cutline.campaign.arithmetic import Learnt
+from cutline.campaign.checks import check_name, check_text
+from cutline.campaign.database.clock import Clock
+from cutline.campaign.database.identity import Identity, Terms, terms_of
+from cutline.campaign.database.rows import history
+from cutline.campaign.database.rows.history import Entry
+from cutline.campaign.database.rows.learnt import State, read_learnt
+from cutline.campaign.database.schema import campaigns
+from cutline.campaign.database.store import Store
+from cutline.campaign.operations.asking.asking import lock_and_sweep
+from cutline.campaign.operations.changing import roster
+from cutline.campaign.operations.changing.creation import Arms, checked_arms, taken
+from cutline.campaign.operations.upkeep import learning
+from cutline.campaign.results import Change
+from cutline.campaign.settings import OF_ARMS, Settings
+from cutline.errors import ConflictError, InvalidInputError
+
+
+def rename(store: Store, campaign: Identity, clock: Clock, name: str) -> None:
+    """Give a campaign another name; see Campaign.rename."""
+    check_name(name)
+
+    def work(connection: Connection) -> Terms:
+        state, _ = lock_and_sweep(connection, campaign, clock)
+        terms = terms_of(connection, campaign, state.version)
+        if name == terms.name:
+            return terms
+        version, _ = history.write(connection, campaign, clock, [Entry("name", terms.name, name)])
+        try:
+            connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(name=name))
+        except IntegrityError:
+            raise taken(store, name) from None
+        return Terms(version, name, terms.settings)
+
+    campaign.follow(store.write(work))
+
+
+class Roster(NamedTuple):
+    """The arms to add, to retire and to bring back; see Campaign.change."""
+
+    add: Arms
+    retire: Iterable[str]
+    bring_back: Iterable[str]
+
+
+def change(store: Store, campaign: Identity, clock: Clock, settings: Mapping[str, Any], arms: Roster) -> list[Change]:
+    """Change settings and arms, and bring all arms up to date; see Campaign.change."""
+    new, retire, back = (
+        list(checked_arms(arms.add)),
+        checked_ids("retire", arms.retire),
+        checked_ids("bring_back", arms.bring_back),
+    )
+    both = next(iter({*retire} & {*back}), None)
+    if both is not None:
+        raise InvalidInputError(f"arm {both!r} is to be retired and to be brought back")
+    added = {name for name, _ in new}
+    roster.require(store, campaign, [name for name in (*retire, *back) if name not in added])
+    terms, made = store.write(lambda connection: _change(connection, store, campaign, clock, settings))
+    campaign.follow(terms)
+    logs = [*roster.add(store, campaign, clock, new)]
+    logs += [roster.retire(store, campaign, clock, retire), roster.bring_back(store, campaign, clock, back)]
+    while learning.keep_up(store, campaign, clock, wholly=True):
+        pass
+    numbers = [log.number for log in logs if log.number is not None]
+    return made + store.read(lambda connection: history.read(connection, campaign, numbers))
+
+
+def checked_ids(what: str, names: Iterable[str]) -> list[str]:
+    """Return ids; raise InvalidInputError for one that cannot be one."""
+    if isinstance(names, (str, bytes)):
+        raise InvalidInputError(f"{what} is one text; give a list of ids")
+    return [check_text(f"{what}:", name) for name in names]
+
+
+def _change(
+    connection: Connection, store: Store, campaign: Identity, clock: Clock, changes: Mapping[str, Any]
+) -> tuple[Terms, list[Change]]:
+    """Change settings; return the terms that hold then, and what has changed."""
+    state, in_flight = lock_and_sweep(connection, campaign, clock)
+    terms = terms_of(connection, campaign, state.version)
+    settings = terms.settings.changed(changes)
+    before, after = terms.settings.as_dict(), settings.as_dict()
+    entries = [Entry(name, before[name], after[name]) for name in after if after[name] != before[name]]
+    if not entries:
+        return terms, []
+    if not store.in_memory:
+        settings.require_readable()
+    if settings.budget < state.spent + in_flight:
+        raise ConflictError(
+            f"campaign {terms.name!r}: {state.spent:,} pulls are spent and {in_flight:,} in flight, so the budget "
+            f"cannot be {settings.budget:,}; the least is {state.spent + in_flight:,}"
+        )
+    version, made = history.write(connection, campaign, clock, entries)
+    columns = settings.columns()
+    if any(entry.what in OF_ARMS for entry in entries):
+        columns |= _new_generation(connection, campaign, clock, state, terms.settings, settings)
+    else:
+        known = read_learnt(connection, campaign, state.generation)
+        columns["learn_at"] = learning.next_time(settings, state.active, known, state.learnt_from)
+    connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(columns))
+    return Terms(version, terms.name, settings), made
+
+
+def _new_generation(
+    connection: Connection, campaign: Identity, clock: Clock, state: State, old: Settings, new: Settings
+) -> dict[str, int | None]:
+    """Begin a generation that has what is still true of what was learnt; return the columns that say so."""
+    known = before = read_learnt(connection, campaign, state.generation)
+    if new.prior is not None:
+        known = known._replace(knowledge=None)
+    if (new.policy, new.threshold) != (old.policy, old.threshold):
+        known = known._replace(policy=None, policy_from=Learnt().policy_from)
+    learnt_from = state.learnt_from if known == before else 0
+    following = state._replace(generation=state.generation + 1)
+    learning.write_learnt(connection, campaign, clock, following, known)
+    return {
+        "generation": following.generation,
+        "changed_at": following.generation,
+        "up_to_date": 0,
+        "learnt_from": learnt_from,
+        "learn_at": learning.next_time(new, state.active, known, learnt_from),
+    }

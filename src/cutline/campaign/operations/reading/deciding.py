@@ -1,0 +1,213 @@
+"""What a campaign says of its arms, and the results that it rests on."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Select, bindparam, false, func, select
+
+from cutline.campaign.arithmetic import UNIT, Arithmetic, Floats, Truths
+from cutline.campaign.checks import check_confidence
+from cutline.campaign.database.identity import Identity, terms_of
+from cutline.campaign.database.rows import counters
+from cutline.campaign.database.rows.imports import IS_DECIDED, Change
+from cutline.campaign.database.rows.learnt import arithmetic_of, read_learnt, read_state
+from cutline.campaign.database.schema import STAGED, TOLD, arms, import_arms, pulls
+from cutline.campaign.database.store import Store
+from cutline.campaign.results import Decision, Result
+from cutline.checks import check_whole
+from cutline.threshold import check_threshold
+
+_PAGE = 10_000
+
+ROWS = (
+    select(
+        arms.c.name,
+        arms.c.payload,
+        arms.c.generation,
+        arms.c.retired,
+        *((arms.c[name] + func.coalesce(import_arms.c[name], 0)).label(name) for name in Change._fields),
+    )
+    .select_from(arms)
+    .outerjoin(import_arms, (import_arms.c.arm == arms.c.number) & IS_DECIDED)
+)
+"""What decisions are made of, for the arms that a condition chooses; it has the parameter ``campaign``."""
+
+_ARMS = ROWS.where(arms.c.number.between(bindparam("first"), bindparam("last")))
+_ALL = _ARMS.where(arms.c.retired == bindparam("retired")).order_by(arms.c.number)
+_NEAREST = _ALL.order_by(None).order_by(arms.c.doubt.desc(), arms.c.position, arms.c.number).limit(bindparam("n"))
+
+_RESULTS = (
+    select(
+        pulls.c.number,
+        pulls.c.arm,
+        arms.c.name,
+        pulls.c.reward,
+        pulls.c.worker,
+        pulls.c.key,
+        pulls.c.state,
+        pulls.c.note,
+        pulls.c.time,
+    )
+    .join(arms, arms.c.number == pulls.c.arm)
+    .where(
+        pulls.c.number.between(bindparam("first"), bindparam("last")),
+        pulls.c.reward.is_not(None),
+        (pulls.c.state != STAGED) | IS_DECIDED,
+    )
+    .order_by(pulls.c.number)
+    .limit(_PAGE)
+)
+
+
+_RECORDS = (
+    select(arms.c.pulls, arms.c.total, func.count())
+    .where(arms.c.retired == false())
+    .group_by(arms.c.pulls, arms.c.total)
+)
+
+
+class Decided(NamedTuple):
+    """Rows of arms, whether each is above ``threshold``, and the probability that this is wrong."""
+
+    threshold: float
+    rows: list[Any]
+    above: Truths
+    wrong: Floats
+
+
+def records(store: Store, campaign: Identity) -> list[tuple[int, float, int]]:
+    """Return the different records; see Campaign.records."""
+    among = _RECORDS.where(arms.c.number.between(*campaign.numbers))
+
+    def read(connection: Connection) -> list[tuple[int, float, int]]:
+        counters.read(connection, campaign, "observed")  # raises if the campaign is gone
+        return [(pulls, total / UNIT, count) for pulls, total, count in connection.execute(among)]
+
+    return store.read(read)
+
+
+def decisions(
+    store: Store,
+    campaign: Identity,
+    nearest: int | None,
+    confidence: float,
+    threshold: float | None = None,
+    retired: bool = False,
+) -> list[Decision]:
+    """Return the decisions; see Campaign.decisions."""
+    n = None if nearest is None else check_whole("nearest", nearest, 1)
+    check_confidence(confidence)
+    instead = None if threshold is None else check_threshold(threshold)
+    first, last = campaign.numbers
+    values = {"first": first, "last": last, "n": n, "retired": retired}
+    stored = n is not None and instead is None and not retired  # whose doubts are those asked for
+    query = _NEAREST if stored else _ALL
+    read = partial(read_decided, campaign=campaign, query=query, more=values, threshold=instead)
+    found = decisions_of(store.read(read), confidence)
+    return found if stored or n is None else sorted(found, key=lambda item: -item.wrong)[:n]
+
+
+def decisions_of(decided: Decided, confidence: float) -> list[Decision]:
+    """Return decisions that have been read."""
+    from cutline.beliefs.intervals import interval  # loads scipy, which results and status do not need
+
+    threshold, rows, above, wrong = decided
+    pulls = np.array([row.pulls for row in rows], dtype=np.int64)
+    totals = np.array([row.total for row in rows], dtype=np.int64)
+    bounds = _hoeffding(threshold, pulls, totals)
+    squares = np.array([row.squares for row in rows], dtype=np.int64)
+    lows, highs = interval(pulls, totals / UNIT, confidence, squares / UNIT)
+    columns = (above, wrong, bounds, lows, highs)
+    return [
+        Decision(
+            arm=row.name,
+            payload=None if row.payload is None else json.loads(row.payload),
+            pulls=row.pulls,
+            in_flight=row.in_flight,
+            mean=row.total / (row.pulls * UNIT) if row.pulls else None,
+            above=side if row.pulls else None,
+            wrong=doubt,
+            hoeffding=bound,
+            low=low,
+            high=high,
+            retired=bool(row.retired),
+        )
+        for row, side, doubt, bound, low, high in zip(rows, *(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def rows_of_arm(connection: Connection, campaign: Identity, number: int) -> Decided:
+    """Return the row of one arm, and what is decided of it."""
+    return read_decided(connection, campaign, _ARMS, {"first": number, "last": number})
+
+
+def read_decided(
+    connection: Connection,
+    campaign: Identity,
+    query: Select[Any],
+    more: Mapping[str, Any] | None = None,
+    threshold: float | None = None,
+) -> Decided:
+    """Return the rows of arms that a query finds, which is made of ``ROWS``, and what is decided of them.
+
+    ``threshold``: instead of the campaign's own.
+    """
+    state = read_state(connection, campaign)
+    rows = connection.execute(query, {"campaign": campaign.id, **(more or {})}).all()
+    records = np.array([(row.pulls, row.total, row.squares, row.generation) for row in rows], dtype=np.int64)
+    kinds, kind = np.unique(records.reshape(-1, 4), axis=0, return_inverse=True)
+    above, wrong = np.empty(len(kinds), dtype=np.bool_), np.empty(len(kinds))
+    settings = terms_of(connection, campaign, state.version).settings
+    asked = settings if threshold is None else replace(settings, threshold=threshold)
+    for generation in np.unique(kinds[:, 3]).tolist():
+        some = kinds[:, 3] == generation
+        known = generation if generation >= state.changed_at else state.generation  # before that: of other settings
+        if threshold is None:
+            arithmetic = arithmetic_of(connection, campaign, state._replace(generation=known))
+        else:
+            arithmetic = Arithmetic(asked, read_learnt(connection, campaign, known))
+        above[some], wrong[some] = arithmetic.decide(*kinds[some, :3].T)
+    return Decided(asked.threshold, list(rows), above[kind], wrong[kind])
+
+
+def _hoeffding(threshold: float, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return min(1, 2 exp(-2 T_i gap_i^2)) of each arm (Section 3), 1 without pulls."""
+    from cutline.theory.concentration import chernoff_hoeffding
+
+    count = np.maximum(pulls, 1)
+    gap = np.abs(totals / (count * UNIT) - threshold)
+    known = (pulls > 0) & (gap > 0)
+    bounds = np.ones(pulls.shape)
+    bounds[known] = chernoff_hoeffding(pulls[known], gap[known])
+    return bounds
+
+
+def results(store: Store, campaign: Identity) -> Iterator[Result]:
+    """Yield all rewards; see Campaign.results."""
+    for page in result_pages(store, campaign):
+        for row in page:
+            key = row.key or campaign.pull_id((row.number, row.arm))
+            yield Result(row.name, row.reward / UNIT, row.worker, key, row.state != TOLD, row.note)
+
+
+def result_pages(store: Store, campaign: Identity) -> Iterator[list[Any]]:
+    """Yield all rewards page by page, as rows: number, arm, name, reward, worker, key, state, note, time."""
+    first = campaign.base
+    while True:
+        page = store.read(partial(_page, campaign=campaign, first=first))
+        yield page
+        if len(page) < _PAGE:
+            return
+        first = page[-1].number + 1
+
+
+def _page(connection: Connection, campaign: Identity, first: int) -> list[Any]:
+    counters.read(connection, campaign, "observed")
+    return list(
+        connection.execute(_RESULTS, {"campaign": campaign.id, "first": first, "last": campaign.numbers[1]}).all()
+    )

@@ -1,0 +1,1 @@
+"""Pulls get their rewards, and a reward is corrected."""

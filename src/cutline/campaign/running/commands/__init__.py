@@ -1,0 +1,1 @@
+"""Shell commands as the measurement: how they are started, ended and read."""
