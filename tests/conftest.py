@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +11,8 @@ from hypothesis import settings
 
 import surroundings
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of the processes that tests start compiles all its modules
+sys.dont_write_bytecode = False
 os.environ["PYTEST_ADDOPTS"] = "-p no:schemathesis"  # in pytests that tests start; its plugin takes a second to load
 
 settings.register_profile("compiled", derandomize=True, deadline=None, database=None, max_examples=100)
