@@ -13,7 +13,7 @@ paper: $(VENV)/.paper
 
 serve: $(VENV)/.serve
 	test -e example.db || $(BIN)/cutline campaign create --db example.db --campaign 'can it fly' --arms examples/animals.txt \
-	  --threshold 0.5 --budget 400 --target-errors 3
+	  --threshold 0.5 --budget 400 --target-errors 3 --question 'Can it fly?'
 	$(BIN)/cutline serve --db example.db
 
 quick: $(VENV)/.dev

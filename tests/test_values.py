@@ -55,7 +55,7 @@ from cutline.recorded.result import Replay
 from cutline.simulation.curves import RegretCurves
 from cutline.simulation.statistics import Comparison
 
-SETTINGS = Settings(0.25, LSA(2.0), 10, 7, 3, True, (0.5, 2.0), 0.125, "mean")
+SETTINGS = Settings(0.25, LSA(2.0), 10, 7, 3, True, (0.5, 2.0), 0.125, "mean", "Is it?", ("no", "yes"), ("x", "b"))
 COMPARED = ComparedArm("pear", 1.0, "above", None, "undecided", 0.75)
 PULL = Pull("5f2c-1-0", "pear", {"n": [1, None]}, "ann", 1.5)
 OBSERVATIONS = Observations(

@@ -11,14 +11,16 @@ import cutline.campaign
 from cutline.campaign import Settings
 from cutline.campaign.database.schema import COUNTERS, campaigns
 from cutline.campaign.settings import OF_ARMS, Changes, Expected
-from cutline.cli._campaigns import settings_options
+from cutline.cli._campaigns import settings_options, wording_options
 from cutline.errors import ConflictError, InvalidInputError
 from cutline.policies.apt import APT
 from cutline.policies.lsa import LSA
 
 NAMES = [item.name for item in fields(Settings)]
 DEFAULT = Settings(0.5, LSA(), 10)
-OTHER = Settings(0.25, APT(0.05), 2**53, 7, 3, True, (0.5, 2.0), 0.125, "mean")
+OTHER = Settings(
+    0.25, APT(0.05), 2**53, 7, 3, True, (0.5, 2.0), 0.125, "mean", "Is it?", ("no bird", "bird"), ("x", "b")
+)
 
 
 def test_every_setting_has_its_columns_its_option_and_its_type() -> None:
@@ -28,7 +30,7 @@ def test_every_setting_has_its_columns_its_option_and_its_type() -> None:
     assert set(get_type_hints(Expected)) == set(NAMES)
     assert set(NAMES) - set(get_type_hints(Changes)) == {"seed", "repeat_workers"}
     assert set(OF_ARMS) < set(get_type_hints(Changes)) < set(NAMES)
-    options = click.command(settings_options(lambda: None)).params
+    options = click.command(settings_options(wording_options(lambda: None))).params
     assert {option.name for option in options} == set(NAMES)
 
 
@@ -51,6 +53,9 @@ def test_a_dictionary_of_settings_has_what_json_can_write() -> None:
         "prior": [0.5, 2.0],
         "target_errors": 0.125,
         "decide": "mean",
+        "question": "Is it?",
+        "labels": ["no bird", "bird"],
+        "keys": ["x", "b"],
     }
 
 

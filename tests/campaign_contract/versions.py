@@ -133,7 +133,7 @@ class Versions(SharedCampaignTests):
 OLD: Any = {"prior": (1, 1), "decide": "mean"}
 OF_CAMPAIGNS = (
     *("unfinished_until", "decide", "generation", "learnt_from", "learn_at", "up_to_date", "decided"),
-    *("changed_at", "version", "retired"),
+    *("changed_at", "version", "retired", "question", "labels_a", "labels_b", "keys_a", "keys_b"),
 )
 
 

@@ -40,8 +40,9 @@ def campaign(cutline: Run) -> Run:
 
 def test_every_setting_can_be_given_and_is_shown(campaign: Run) -> None:
     settings = "--threshold 0.3 --budget 9 --policy APT(0.05) --seed 7 --max-pulls-per-arm 5 --repeat-workers"
-    more = "--prior 2,3 --target-errors 0.25 --decide mean"
-    assert campaign("create", "--campaign", "other", "--arms", "arms.txt", *settings.split(), *more.split()).status == 0
+    more = "--prior 2,3 --target-errors 0.25 --decide mean --keys x,b"
+    given = [*settings.split(), *more.split(), "--question", "Is it?", "--labels", "no bird, bird"]
+    assert campaign("create", "--campaign", "other", "--arms", "arms.txt", *given).status == 0
     assert json.loads(campaign("status", "--campaign", "other", "--format", "json").out) == {
         "name": "other",
         "arms": 2,
@@ -55,6 +56,9 @@ def test_every_setting_can_be_given_and_is_shown(campaign: Run) -> None:
         "prior": [2.0, 3.0],
         "target_errors": 0.25,
         "decide": "mean",
+        "question": "Is it?",
+        "labels": ["no bird", "bird"],
+        "keys": ["x", "b"],
         "spent": 0,
         "in_flight": 0,
         "left": 9,

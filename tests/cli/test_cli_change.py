@@ -22,15 +22,18 @@ def campaign(cutline: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> R
 
 def test_every_setting_that_can_be_changed_is_and_history_shows_it(campaign: Run) -> None:
     given = "--budget 9 --threshold 0.3 --policy APT(0.05) --max-pulls-per-arm 5 --prior 2,3 --decide mean"
-    done = campaign("change", *given.split(), "--target-errors", "0.25")
+    words = ["--question", "Is it a bird?", "--labels", "not a bird, bird", "--keys", "x,b"]
+    done = campaign("change", *given.split(), "--target-errors", "0.25", *words)
     assert (done.status, done.out) == (0, "")
     assert done.err == (
         "campaign 'main': threshold is 0.3, was 0.5; policy is APT(0.05), was LSA(1.35); budget is 9, was 4; "
         "max pulls per arm is 5, was -; prior is 2.0,3.0, was -; target errors is 0.25, was -; "
-        "decide is mean, was likelier\n"
+        "decide is mean, was likelier; question is Is it a bird?, was -; labels is not a bird,bird, was -; "
+        "keys is x,b, was -\n"
     )
-    again = campaign("change", "--prior", "learnt", "--max-pulls-per-arm", "none", "--target-errors", "none")
-    assert again.err.count("is -, was") == 3
+    names = ("max-pulls-per-arm", "target-errors", "question", "labels", "keys")
+    again = campaign("change", "--prior", "learnt", *(word for name in names for word in (f"--{name}", "none")))
+    assert again.err.count("is -, was") == 6
     rows = json.loads(campaign("history", "--format", "json").out)
     assert [(row["what"], row["before"], row["after"]) for row in rows[2:6]] == [
         ("budget", 4, 9),
@@ -41,7 +44,7 @@ def test_every_setting_that_can_be_changed_is_and_history_shows_it(campaign: Run
     lines = campaign("history").out.splitlines()
     assert lines[0].split() == ["time", "what", "before", "after"]
     assert lines[3].split()[2:] == ["budget", "4", "9"]
-    assert len(lines) == 11
+    assert len(lines) == 17
 
 
 def test_what_is_changed_is_json_if_asked_for_and_nothing_new_is_said(campaign: Run) -> None:

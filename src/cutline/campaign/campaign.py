@@ -62,8 +62,8 @@ class Campaign(Changer):
         that JSON can write. They are read one by one. ``policy`` decides which arm is next, and arms with equal
         indices follow an order drawn with ``seed``. ``budget`` is the number of pulls that may be asked for.
         The other options: ``seed`` (0), ``max_pulls_per_arm`` (None), ``repeat_workers`` (False), ``prior``
-        (None), ``target_errors`` (None), ``decide`` ("likelier"); see ``Options``. ``clock`` is for tests: it returns
-        seconds since 1970 in UTC, instead of the database's clock.
+        (None), ``target_errors`` (None), ``decide`` ("likelier"), ``question``, ``labels`` and ``keys`` (None); see
+        ``Options``. ``clock`` is for tests: it returns seconds since 1970 in UTC, instead of the database's clock.
 
         Raises InvalidInputError for a bad argument (an id that comes twice, a policy that needs the truth or the
         budget), ConflictError if the name is taken, StoreError if the database fails. Then nothing is created.

@@ -27,11 +27,12 @@ class Changer(Reader):
     ) -> list[Change]:
         """Change settings and arms, and return what has changed: what is not given, or is so already, stays.
 
-        ``budget``: not less than what is spent and in flight; with more, a finished campaign goes on. ``threshold``,
-        ``policy``, ``max_pulls_per_arm``, ``prior`` and ``decide`` change what all arms are called and which is next.
-        This is made anew in short transactions, and done when the method returns: until then an ask may follow the old
-        order of arms, never beyond the new ``max_pulls_per_arm``, and no campaign ends by its ``target_errors``. If the
-        process dies, whoever asks or tells goes on with it. Every change is kept: see ``history``.
+        ``budget``: not less than what is spent and in flight; with more, a finished campaign goes on. ``question``,
+        ``labels`` and ``keys`` stand on pages to label on from the next item on. ``threshold``, ``policy``,
+        ``max_pulls_per_arm``, ``prior`` and ``decide`` change what all arms are called and which is next. This is made
+        anew in short transactions, and done when the method returns: until then an ask may follow the old order of
+        arms, never beyond the new ``max_pulls_per_arm``, and no campaign ends by its ``target_errors``. If the process
+        dies, whoever asks or tells goes on with it. Every change is kept: see ``history``.
 
         ``add``: ids, or ids with payloads, as ``create`` takes them. Those that are new are added; of those that are
         there a payload replaces the one they have. ``retire``: arms that are asked for no more, and are in no decision

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Self, TypedDict
 
 from cutline.campaign.checks import check_decide, check_policy, check_prior, check_target
+from cutline.campaign.wording import check_keys, check_labels, check_question
 from cutline.checks import check_whole
 from cutline.errors import ConflictError, CutlineError, InvalidInputError
 from cutline.policies import Policy
@@ -36,6 +37,12 @@ class Options(TypedDict, total=False):
     decide: str
     """How an arm is decided: "likelier", the side that its mean is on with probability 1/2 or more; or "mean", the side
     of the average of its rewards, which is the paper's rule."""
+    question: str | None
+    """What the page to label on asks; None for what its server asks, as with the next two."""
+    labels: tuple[str, str] | None
+    """The words on its two buttons: of the reward 0, and of 1."""
+    keys: tuple[str, str] | None
+    """Their keys, next to the arrows."""
 
 
 class Expected(Options, total=False):
@@ -56,6 +63,9 @@ class Changes(TypedDict, total=False):
     prior: tuple[float, float] | None
     target_errors: float | None
     decide: str
+    question: str | None
+    labels: tuple[str, str] | None
+    keys: tuple[str, str] | None
 
 
 OF_ARMS = ("threshold", "policy", "max_pulls_per_arm", "prior", "decide")
@@ -82,6 +92,9 @@ class Settings:
     prior: tuple[float, float] | None = field(default=None, metadata={**_checked(check_prior), "pair": True})
     target_errors: float | None = field(default=None, metadata=_checked(check_target))
     decide: str = field(default="likelier", metadata=_checked(check_decide))
+    question: str | None = field(default=None, metadata=_checked(check_question))
+    labels: tuple[str, str] | None = field(default=None, metadata={**_checked(check_labels), "pair": True})
+    keys: tuple[str, str] | None = field(default=None, metadata={**_checked(check_keys), "pair": True})
 
     def __post_init__(self) -> None:
         for item in fields(self):

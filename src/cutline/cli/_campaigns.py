@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from cutline.cli._options import numbers
+from cutline.cli._options import numbers, words
 from cutline.cli._streams import say
 from cutline.cli._tables import as_json
 from cutline.defaults import POLICY
@@ -39,6 +39,20 @@ def settings_options(command: Command) -> Command:
     return command
 
 
+def wording_options(command: Command) -> Command:
+    """Add the options for the words of the page to label on; None where one is not given."""
+    for option in reversed(_WORDING):
+        command = option(command)
+    return command
+
+
+_WORDING = (
+    click.option("--question", metavar="TEXT", help="What the page to label on asks; see docs/service.md."),
+    click.option(
+        "--labels", callback=words, metavar="A,B", help="The words on its two buttons: of the reward 0, and of 1."
+    ),
+    click.option("--keys", callback=words, metavar="A,B", help="Their keys, next to the arrows; default: n,y."),
+)
 _SETTINGS = (
     click.option("--threshold", type=float, metavar="X", help="An arm is above with a mean of at least this."),
     click.option("--budget", type=int, metavar="T", help="How many measurements there may be in all."),

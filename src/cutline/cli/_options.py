@@ -38,6 +38,11 @@ def numbers(
     return callback
 
 
+def words(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """The callback of an option that takes words with commas between them: ``no,yes``."""
+    return None if value is None else tuple(text.strip() for text in value.split(","))
+
+
 def batch_size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
     """The callback of an option for the size of batches: a whole number, or auto."""
     if value is None or value == "auto":

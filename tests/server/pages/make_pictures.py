@@ -3,6 +3,7 @@
 import random
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page
 
@@ -14,6 +15,7 @@ from servers import serving
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
 
+WORDS: Any = {"question": "Is there a bird in the picture?", "labels": ("not a bird", "bird")}
 NAMES = """wren
 robin
 blackbird
@@ -46,7 +48,7 @@ def fill(db: str) -> None:
     """Create the campaign of the pictures, with answers of five people who are mostly right."""
     draw = random.Random(3)
     arms = {f"{name} {number}": "bird.svg" for number in range(1, 7) for name in NAMES}
-    with Campaign.create(db, "birds", arms, 0.5, "LSA", 900, target_errors=4) as campaign:
+    with Campaign.create(db, "birds", arms, 0.5, "LSA", 900, target_errors=4, **WORDS) as campaign:
         for turn in range(430):
             (pull,) = campaign.ask(1, worker=("ann", "bob", "eve", "kim", "lea")[turn % 5]) or (None,)
             if pull is not None:
@@ -83,6 +85,6 @@ if __name__ == "__main__":
         (Path(folder) / "bird.svg").write_text(BIRD)
         database = f"{folder}/x.db"
         fill(database)
-        labelling = Labelling("Is there a bird in the picture?", ("not a bird", "bird"), media=Path(folder))
+        labelling = Labelling(media=Path(folder))
         with serving(ServerSettings(database, labelling=labelling)) as where, chromium() as started:
             make(started, where)

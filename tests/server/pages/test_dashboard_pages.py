@@ -201,9 +201,10 @@ def test_the_curve_ends_where_the_campaign_stands(reader: Visitor, read_only: st
 
 def test_what_was_changed_of_a_campaign_is_shown(visitor: Visitor, db: str) -> None:
     with Campaign.open(db, "birds") as campaign:
-        campaign.change(budget=600)
+        campaign.change(budget=600, labels=("not a bird", "bird"), retire=["wren 1"])
     text = visitor.get("/campaign", campaign="birds").page.text
-    assert ": budget 500 → 600" in text
+    for line in ("budget is 600, was 500", "labels is not a bird,bird, was -", "arms retired, 1: wren 1"):
+        assert f"Z: {line}\n" in text
     assert "Left of 600" in text
 
 

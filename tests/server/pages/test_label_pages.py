@@ -1,14 +1,19 @@
 """The page to label on, request by request."""
 
+import html
+import re
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cutline.campaign import Campaign
+from cutline.campaign import Campaign, Settings
+from cutline.campaign.wording import Wording
 from cutline.errors import InvalidInputError
+from cutline.policies.lsa import LSA
 from cutline.server.labelling import Labelling, labelling_of
 from cutline.server.pages.items import Media, Part, parts
 from cutline.server.settings import ServerSettings
@@ -178,28 +183,63 @@ def test_a_file_of_the_folder_is_sent_as_what_it_is_and_can_do_nothing(db: str, 
         assert ann.get("/media", file="../x.db").status == 404
 
 
-def test_words_and_keys_are_what_was_asked_for() -> None:
-    made = labelling_of("Is it?", "not a bird, bird", "x,b")
-    assert (made.question, made.words, made.keys) == ("Is it?", ("not a bird", "bird"), ("x", "b"))
-    assert (made.word(1.0), made.word(0.0), made.word(0.25)) == ("bird", "not a bird", "0.25")
+def test_a_campaign_asks_with_its_own_words_and_else_with_the_servers(db: str) -> None:
+    asked = labelling_of(question="Is it?", labels=("not a bird", "bird"), keys=None)
+    with serving(ServerSettings(db, labelling=asked)) as address, Campaign.open(db, "birds") as campaign:
+        ann = labeller(address, "ann")
+        assert words_of(ann) == ("Is it?", "not a bird", "n", "bird", "y")
+        campaign.change(question="A <wren>?", keys=("X", "w"))
+        assert words_of(ann.get("/label", campaign="birds")) == ("A <wren>?", "not a bird", "X", "bird", "w")
+        campaign.change(question=None, labels=("no", "ja"))
+        assert words_of(ann.get("/label", campaign="birds")) == ("Is it?", "no", "X", "ja", "w")
+        ann.send("/label", reward="1")
+        pull = next(pull for arm in results(db) for pull in campaign.arm(arm[0]).pulls)
+        assert "You answered ja" in ann.get("/label", campaign="birds", pull=pull.key).page.text
+
+
+def words_of(visitor: Visitor) -> tuple[str, ...]:
+    """Return the question of a page, and the word and key of each button."""
+    text = visitor.body.decode()
+    (question,) = re.findall("<h1><bdi>(.*?)</bdi></h1>", text)
+    found = re.findall(r'aria-keyshortcuts="Arrow\w+ (\w)".*?<bdi>(.*?)</bdi>', text, re.DOTALL)
+    return (html.unescape(question), *(text for key, word in found for text in (word, key)))
+
+
+def test_what_server_and_campaign_have_no_words_for_has_the_usual_ones() -> None:
+    made = labelling_of(media=None, question=None, labels=None, keys=None)
+    assert made.wording_of(Settings(0.5, LSA(), 10)) == Wording("Yes or no?", ("no", "yes"), ("n", "y"))
+    assert [made.wording.word(reward) for reward in (1.0, 0.0, 0.25)] == ["yes", "no", "0.25"]
 
 
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"labels": "one"}, "labels 'one': give two different words, as in 'no,yes'"),
-        ({"labels": "one,one"}, "labels 'one,one': give two different words, as in 'no,yes'"),
-        ({"labels": ",one"}, "labels ',one': give two different words, as in 'no,yes'"),
-        ({"labels": "a,b,c"}, "labels 'a,b,c': give two different words, as in 'no,yes'"),
-        ({"keys": "yy,n"}, "keys 'yy,n': give two different letters, as in 'n,y'"),
-        ({"keys": "n,N"}, "keys 'n,N': give two different letters, as in 'n,y'"),
-        ({"keys": "s,y"}, "keys 's,y': s is the key to skip, u the one to undo"),
-        ({"keys": "n,U"}, "keys 'n,U': s is the key to skip, u the one to undo"),
-        ({"media": "nowhere"}, "media 'nowhere' is not a folder"),
-        ({"question": ""}, "the question is empty; leave it out, or ask something"),
+        ({"labels": ("one",)}, "labels is 'one'; it must be two different words of 1 to 100 letters, as in 'no,yes'"),
+        ({"labels": "ab"}, "labels is 'ab'; it must be two different words of 1 to 100 letters, as in 'no,yes'"),
+        (
+            {"labels": ("a", 1)},
+            "labels is ('a', 1); it must be two different words of 1 to 100 letters, as in 'no,yes'",
+        ),
+        ({"labels": ("a", "A")}, "labels is 'a,A'; it must be two different words of 1 to 100 letters, as in 'no,yes'"),
+        ({"labels": ("", "one")}, "label '': it must have 1 to 100 letters"),
+        ({"keys": ("y", "n", "x")}, "keys is 'y,n,x'; it must be two different letters, as in 'n,y'"),
+        ({"keys": ("n", "N")}, "keys is 'n,N'; it must be two different letters, as in 'n,y'"),
+        ({"keys": ("yy", "n")}, "key 'yy': it must be one letter, as in 'n,y'"),
+        ({"keys": (" ", "n")}, "key ' ': it must be one letter, as in 'n,y'"),
+        ({"keys": ("s", "y")}, "key 's' is taken: s is the key to skip, u the one to undo"),
+        ({"keys": ("n", "U")}, "key 'U' is taken: s is the key to skip, u the one to undo"),
+        ({"question": " "}, "question is ' '; it must be text of 1 to 500 letters"),
+        ({"question": "a\0"}, "question 'a\\x00' holds a NUL or half a character, which no database keeps"),
     ],
 )
-def test_a_set_up_that_cannot_work_is_refused_in_one_line(options: dict[str, str], line: str) -> None:
-    with pytest.raises(InvalidInputError) as caught:
-        labelling_of(**options)
-    assert str(caught.value) == line
+def test_words_that_cannot_work_are_refused_in_one_line(db: str, options: dict[str, Any], line: str) -> None:
+    with Campaign.open(db, "birds") as campaign:
+        for refuse in (labelling_of, campaign.change):
+            with pytest.raises(InvalidInputError) as caught:
+                refuse(**options)
+            assert str(caught.value) == line
+
+
+def test_a_folder_of_media_must_be_there() -> None:
+    with pytest.raises(InvalidInputError, match=r"^media 'nowhere' is not a folder$"):
+        labelling_of(media="nowhere")

@@ -11,13 +11,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from browsers import chromium, violations_everywhere
 from cutline.campaign import Campaign
+from cutline.campaign.wording import Wording
 from cutline.server.labelling import Labelling
 from cutline.server.settings import ServerSettings
 from servers import serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-WORDING = Labelling("Is it a bird?", ("not a bird", "bird"))
+LABELLING = Labelling(Wording("Is it a bird?", ("not a bird", "bird")))
 
 
 class Clock:
@@ -85,7 +86,7 @@ def _sites(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def open_site(
-            arms: Any, budget: int, labelling: Labelling = WORDING, clock: Clock | None = None, **options: Any
+            arms: Any, budget: int, labelling: Labelling = LABELLING, clock: Clock | None = None, **options: Any
         ) -> Site:
             db = str(tmp_path / "birds.db")
             Campaign.create(db, "birds", arms, 0.5, "LSA", budget, clock=clock, **options).close()
@@ -299,7 +300,7 @@ def test_pictures_sound_and_fields_are_shown_and_nothing_outside_the_folder(visi
         "fields": {"title": '"><script>window.hacked = 1</script>', "drawing": "wren 1.svg", "year": 9007199254740993},
         "plain.svg": None,
     }
-    labelling = Labelling("Is it a bird?", media=media)
+    labelling = Labelling(media=media)
     site = visit(arms, 40, labelling)
     page = site.visitor("ann")
     seen = set()

@@ -27,7 +27,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0008"
+HEAD = "0009"
 """The schema version that this code reads and writes."""
 
 VERSION_TABLE = "cutline_version"
@@ -66,6 +66,8 @@ campaigns = Table(
     Column("prior_b", Double),
     Column("decide", Text, nullable=False),
     Column("target_errors", Double),
+    Column("question", Text),  # null, as the next four, for what the server asks
+    *(Column(name, Text) for name in ("labels_a", "labels_b", "keys_a", "keys_b")),
     Column("arms", BigInteger, nullable=False),
     *(Column(name, BigInteger, nullable=False) for name in COUNTERS),
     Column("generation", BigInteger, nullable=False),  # of what has been learnt; see learning.py

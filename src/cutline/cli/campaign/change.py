@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from cutline.cli._campaigns import db_option, done_option, name_option, say_done
-from cutline.cli._options import numbers
+from cutline.cli._options import numbers, words
 from cutline.errors import InvalidInputError
 
 
@@ -60,6 +60,19 @@ def _number(kind: Callable[[str], Any], what: str, word: str) -> Callable[..., t
     help="Stop as soon as the expected number of wrong decisions is at most this.",
 )
 @click.option(
+    "--question",
+    callback=_or("none", lambda context, parameter, text: text),
+    metavar="TEXT|none",
+    help="What the page to label on asks; none, also below: what its server asks.",
+)
+@click.option(
+    "--labels",
+    callback=_or("none", words),
+    metavar="A,B|none",
+    help="The words on its two buttons: of the reward 0, and of 1.",
+)
+@click.option("--keys", callback=_or("none", words), metavar="A,B|none", help="Their keys, next to the arrows.")
+@click.option(
     "--add-arms",
     "add",
     metavar="FILE",
@@ -82,6 +95,7 @@ def command(db: str, name: str | None, form: str, **options: Any) -> None:
       cutline campaign change --db labels.db --budget 6000
       cutline campaign change --db labels.db --threshold 0.8 --target-errors none
       cutline campaign change --db labels.db --add-arms new.txt --retire-arms old.txt
+      cutline campaign change --db labels.db --question "Is it a bird?" --labels "not a bird,bird"
     """
     from cutline.campaign.files.arms_file import read_arms
     from cutline.campaign.files.exporting import change_in_words, change_rows

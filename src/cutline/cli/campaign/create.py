@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from cutline.cli._campaigns import db_option, done_option, say_done, settings, settings_options
+from cutline.cli._campaigns import db_option, done_option, say_done, settings, settings_options, wording_options
 from cutline.cli._streams import say
 from cutline.cli._tables import counted
 from cutline.defaults import POLICY
@@ -18,6 +18,7 @@ from cutline.errors import InvalidInputError
     "--arms", "arms_file", required=True, metavar="FILE", help="The arms, one id a line; - for standard input."
 )
 @settings_options
+@wording_options
 @done_option
 def command(db: str, name: str, arms_file: str, form: str, **options: Any) -> None:
     """Create a campaign, and the database where there is none.
@@ -25,8 +26,10 @@ def command(db: str, name: str, arms_file: str, form: str, **options: Any) -> No
     --threshold and --budget are needed.
 
     \b
-    Example:
+    Examples:
       cutline campaign create --db labels.db --arms tasks.txt --threshold 0.5 --budget 4000
+      cutline campaign create --db birds.db --arms pictures.txt --threshold 0.5 --budget 4000 \
+        --question "Is it a bird?" --labels "not a bird,bird" --keys x,b
     """
     from cutline.campaign import Campaign
     from cutline.campaign.database.connecting.address import label

@@ -1,7 +1,10 @@
 """cutline serve: campaigns over HTTP."""
 
+from typing import Any
+
 import click
 
+from cutline.cli._campaigns import wording_options
 from cutline.cli._groups import Folder
 from cutline.cli._streams import require_output, say
 from cutline.errors import InvalidInputError
@@ -21,9 +24,7 @@ from cutline.errors import InvalidInputError
     help="The addresses of proxies whose X-Forwarded-Proto and --worker-header are believed.",
 )
 @click.option("--worker-header", metavar="NAME", help="The header with the name of whom the proxy has logged in.")
-@click.option("--question", metavar="TEXT", help="What the page to label on asks.")
-@click.option("--labels", metavar="A,B", help="The words on its two buttons: of the reward 0, and of 1.")
-@click.option("--keys", metavar="A,B", help="Their keys, next to the arrows; default: n,y.")
+@wording_options
 @click.option("--media", metavar="FOLDER", help="Show pictures and sounds of this folder, and of nowhere else here.")
 @click.option("--ssl-certfile", metavar="FILE", help="Serve by https, with this certificate.")
 @click.option("--ssl-keyfile", metavar="FILE", help="The key of the certificate.")
@@ -39,12 +40,13 @@ def command(  # noqa: PLR0913 - one parameter an option
     worker_header: str | None,
     ssl_certfile: str | None,
     ssl_keyfile: str | None,
-    **labelling: str | None,
+    **labelling: Any,
 ) -> None:
     """Serve the campaigns of a database over HTTP, until Ctrl-C.
 
     The address goes to standard output as soon as the server listens. On this machine no token is needed as long as
-    there is none; to listen at another address, make one first: see cutline serve token.
+    there is none; to listen at another address, make one first: see cutline serve token. The words of the page to label
+    on are for campaigns that have none of their own: see cutline campaign change.
 
     \b
     Examples:

@@ -46,7 +46,15 @@ def pairs(arms: Iterable[str | Arm]) -> list[tuple[str, Any]]:
     return [(arm, None) if isinstance(arm, str) else (arm.id, arm.payload) for arm in arms]
 
 
-class NewSettings(Body):
+class Words(Body):
+    """The words of the page to label on; null for what the server asks."""
+
+    question: Annotated[str, Field(max_length=1000)] | None = Field(None, examples=["Is it a bird?"])
+    labels: list[Text] | None = Field(None, description="On the buttons: of 0, and of 1.", examples=[["no", "yes"]])
+    keys: list[Text] | None = Field(None, description="Their keys, next to the arrows.", examples=[["n", "y"]])
+
+
+class NewSettings(Words):
     """What a campaign is made with; see ``Campaign.create``."""
 
     threshold: Finite = Field(examples=[0.5])
@@ -103,7 +111,7 @@ class Status(BaseModel):
         return cls.of(campaign._identity.token, campaign.status())
 
 
-class Changes(Body):
+class Changes(Words):
     """The settings and arms that are to change; see ``Campaign.change``."""
 
     threshold: Finite = 0.5

@@ -9,8 +9,10 @@ from typing import Annotated, Literal
 from fastapi import Query, Request
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.results import Decision, Status
+from cutline.campaign.files.exporting import change_in_words, change_rows, value_in_words
+from cutline.campaign.results import Change, Decision, Status
 from cutline.server.pages.rendering import link
+from cutline.text import moment
 
 PAGE = 25
 """So many arms stand on a page of the table."""
@@ -85,6 +87,11 @@ def settings_in_words(status: Status) -> dict[str, str]:
     values["prior"] = "Beta({:g}, {:g})".format(*values["prior"]) if values["prior"] else "learnt"
     values["repeat_workers"] = "yes" if values["repeat_workers"] else "no"
     return {
-        name.replace("_", " "): "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+        name.replace("_", " "): f"{value:,}" if isinstance(value, int) else value_in_words(value)
         for name, value in values.items()
     }
+
+
+def changes_in_words(changes: Iterable[Change]) -> list[str]:
+    """Return what was changed after a campaign was made, and when."""
+    return [f"{moment(row['time'])}: {change_in_words(row)}" for row in change_rows(changes)]

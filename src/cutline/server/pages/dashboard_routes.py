@@ -63,7 +63,7 @@ def campaign(
             status=status,
             state=dashboard.state([status]),
             settings=dashboard.settings_in_words(status),
-            changes=opened.history(),
+            changes=dashboard.changes_in_words(opened.history()),
             curve=pictures.curve(opened.progress(), status.settings.budget, status.settings.target_errors),
             join=dashboard.ways_to_join(request, status.name),
             table=table,

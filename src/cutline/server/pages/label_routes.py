@@ -96,6 +96,7 @@ def _item(
     """Return the page with an item; ``around`` are the pulls before and after it, as far as they are known."""
     last, then = around
     set_up = visit.request.app.state.settings.labelling
+    status = labeller.campaign.status()
     onward = {"pull": then, "last": record.id} if then else {"after": record.id}
     return page(
         visit.request,
@@ -103,8 +104,8 @@ def _item(
         campaign=visit.campaign,
         record=record,
         parts=parts(record.arm, record.payload, Media(set_up.media)),
-        wording=set_up,
-        status=labeller.campaign.status(),
+        wording=set_up.wording_of(status.settings),
+        status=status,
         answered=labeller.campaign.answered(labeller.worker),
         onward=link(visit.request, "/label", campaign=visit.campaign, **onward),
         last=last,
