@@ -81,3 +81,9 @@ def test_the_room_exports_what_it_says() -> None:
     assert sorted(cutline.campaign._HOMES) == sorted(cutline.campaign.__all__) == dir(cutline.campaign)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         cutline.campaign.nothing  # noqa: B018 - asking for it is the test
+
+
+def test_a_campaign_has_the_default_policy_but_must_be_given_a_budget() -> None:
+    assert str(cutline.campaign.Campaign.create(None, "c", ["a"], 0.5, budget=3).settings.policy) == "Lai"
+    with pytest.raises(InvalidInputError, match="budget is None"):
+        cutline.campaign.Campaign.create(None, "c", ["a"], 0.5)

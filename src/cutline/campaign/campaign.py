@@ -20,6 +20,7 @@ from cutline.campaign.operations.upkeep import learning
 from cutline.campaign.operations.upkeep.finishing import end_dead
 from cutline.campaign.results import Observation, Pull, Pulls, Status
 from cutline.campaign.settings import Expected, Options, Settings
+from cutline.defaults import POLICY
 from cutline.errors import ConflictError, InvalidInputError
 from cutline.policies import Policy
 
@@ -46,8 +47,8 @@ class Campaign(Changer):
         name: str,
         arms: Arms,
         threshold: float,
-        policy: Policy | str,
-        budget: int,
+        policy: Policy | str = POLICY,
+        budget: int | None = None,
         *,
         clock: Callable[[], float] | None = None,
         token: str | None = None,
@@ -60,7 +61,8 @@ class Campaign(Changer):
 
         ``arms`` are the ids, in order: any text without NUL, kept exactly as it stands; an arm may have a payload
         that JSON can write. They are read one by one. ``policy`` decides which arm is next, and arms with equal
-        indices follow an order drawn with ``seed``. ``budget`` is the number of pulls that may be asked for.
+        indices follow an order drawn with ``seed``. ``budget``, which has to be given, is the number of pulls that may
+        be asked for.
         The other options: ``seed`` (0), ``max_pulls_per_arm`` (None), ``repeat_workers`` (False), ``prior``
         (None), ``target_errors`` (None), ``decide`` ("likelier"), ``question``, ``labels`` and ``keys`` (None); see
         ``Options``. ``clock`` is for tests: it returns seconds since 1970 in UTC, instead of the database's clock.
