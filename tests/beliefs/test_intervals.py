@@ -132,14 +132,14 @@ def test_no_product_of_bets_is_below_the_smallest_that_its_record_allows(mean: f
     for seed, deviation in enumerate((0.05, 0.1, 0.2, 0.3)):
         rewards = scores(0.6, deviation, (12,), seed)
         smallest = math.exp(log_mixture(of_one(rewards.tolist()), np.array([mean]))[0])
-        assert smallest <= product_of_bets(rewards, mean, 100) * (1 + 1e-9)
+        assert smallest <= product_of_bets(rewards, mean, 50) * (1 + 1e-9)
 
 
 def test_the_smallest_product_is_that_of_rewards_of_two_values() -> None:
     rewards = [0.7, 0.7, 0.0, 0.7]  # 0 and another: the smallest of the bets that the mean is larger
-    upwards = [step for step in range(100) if math.sin(0.5 * math.pi * (step + 0.5) / 100) ** 2 > 0.001]
-    assert len(upwards) == 98
-    expected = product_of_bets(np.array(rewards), 0.001, 100)
+    upwards = [step for step in range(50) if math.sin(0.5 * math.pi * (step + 0.5) / 50) ** 2 > 0.001]
+    assert len(upwards) == 49
+    expected = product_of_bets(np.array(rewards), 0.001, 50)
     assert math.exp(log_mixture(of_one(rewards), np.array([0.001]))[0]) == pytest.approx(expected, rel=1e-6)
 
 

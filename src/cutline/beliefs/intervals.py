@@ -30,9 +30,9 @@ Floats: TypeAlias = NDArray[np.float64]
 _HALF = 0.5
 _PRECISION = 1e-13
 _MOST_STEPS = 60
-_PIECE = 200  # records
-_HALVINGS = 20
-_FEWEST_NODES, _MOST_NODES = 100, 4000
+_PIECE = 1000  # records
+_CLOSE = 3e-5  # of the root of ln of the mixture
+_FEWEST_NODES, _MOST_NODES = 50, 4000
 _LEAST = 1e-12
 _BELOW_1 = np.nextafter(1.0, 0.0)
 
@@ -50,11 +50,13 @@ def interval(
     n, total, square = np.broadcast_arrays(*(np.asarray(item, np.float64) for item in given))
     low, high = 1.0 - _upper_end(n, n - total, confidence), _upper_end(n, total, confidence)
     scores = np.flatnonzero((square < total) & (n > 0.0))
+    scores = scores[np.argsort((total / np.maximum(n, 1.0)).ravel()[scores], kind="stable")]  # near each other: faster
     for start in range(0, scores.size, _PIECE):
         part = np.unravel_index(scores[start : start + _PIECE], n.shape)
         record = n[part], total[part], square[part]
-        low[part] = _last_inside(record, low[part], confidence)
-        high[part] = _last_inside(record, high[part], confidence)
+        lowest = log_mixture(record, np.clip(total[part] / n[part], _LEAST, 1.0 - _LEAST))
+        low[part] = _last_inside(record, low[part], lowest, confidence)
+        high[part] = _last_inside(record, high[part], lowest, confidence)
     return low, high
 
 
@@ -65,31 +67,75 @@ def log_mixture(record: tuple[Floats, Floats, Floats], m: Floats) -> Floats:
     steps of the angle whose squared sine is q, which has the density of Beta(1/2, 1/2): enough of them for the longest
     record.
     """
-    n, total, square, at = (item[:, None] for item in (*record, m))
+    n, total, square = record
     nodes = int(np.clip(4.0 * np.sqrt(n.max(initial=1.0)), _FEWEST_NODES, _MOST_NODES))
-    q = np.sin(0.5 * np.pi * (np.arange(nodes) + 0.5) / nodes) ** 2
-    upwards = q > at
-    total, square = np.where(upwards, total, n - total), np.where(upwards, square, n - 2.0 * total + square)
-    mean, bet_on = np.where(upwards, at, 1.0 - at), np.where(upwards, q, 1.0 - q)
-    value = np.divide(square, total, out=np.ones_like(total), where=total > 0.0)  # of the rewards that are not 0
-    value = np.clip(value, total / n, 1.0)  # it is there, but for rounding
-    count = np.divide(total, value, out=np.zeros_like(total), where=value > 0.0)
-    stake = (bet_on - mean) / (mean * (1.0 - mean))
-    products = (n - count) * np.log((1.0 - bet_on) / (1.0 - mean)) + count * np.log1p(stake * (value - mean))
+    angles = 0.5 * np.pi * (np.arange(nodes) + 0.5) / nodes
+    q, rest = np.sin(angles) ** 2, np.cos(angles) ** 2
+    first, last = np.searchsorted(
+        q, [m.min(initial=1.0), m.max(initial=0.0)]
+    )  # between them some bets are on each side
+    products = np.empty((n.size, nodes))
+    products[:, :last] = _smallest_products((n, n - total, n - 2.0 * total + square), 1.0 - m, rest[:last])
+    upwards = _smallest_products(record, m, q[first:])
+    np.copyto(products[:, first:], upwards, where=q[first:] > m[:, None])
     largest = products.max(axis=1)
-    mixture: Floats = largest + np.log(np.exp(products - largest[:, None]).mean(axis=1))
+    products -= largest[:, None]
+    mixture: Floats = largest + np.log(np.exp(products, out=products).mean(axis=1))
     return mixture
 
 
-def _last_inside(record: tuple[Floats, Floats, Floats], end: Floats, confidence: float) -> Floats:
-    """Return the end of the interval between the mean of the rewards and the end that coins have, by bisection."""
-    limit = -np.log1p(-confidence)
-    inside, outside = record[1] / record[0], end.copy()
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (inside + outside)
-        far = log_mixture(record, np.clip(middle, _LEAST, 1.0 - _LEAST)) >= limit
-        inside, outside = np.where(far, inside, middle), np.where(far, middle, outside)
-    return outside
+def _smallest_products(record: tuple[Floats, Floats, Floats], m: Floats, q: Floats) -> Floats:
+    """Return ln of the smallest products of bets that the mean is more than m, shape (R, nodes)."""
+    n, total, square = record
+    value = np.divide(square, total, out=np.ones_like(total), where=total > 0.0)  # of the rewards that are not 0
+    value = np.clip(value, total / n, 1.0)  # it is there, but for rounding
+    count = np.divide(total, value, out=np.zeros_like(total), where=value > 0.0)
+    products = np.subtract(q, m[:, None])
+    products *= ((value - m) / (m * (1.0 - m)))[:, None]
+    products += 1.0
+    np.log(products, out=products)
+    products *= count[:, None]
+    of_zeros = np.multiply.outer(n - count, np.log1p(-q))
+    of_zeros -= ((n - count) * np.log1p(-m))[:, None]
+    products += of_zeros
+    return products
+
+
+def _last_inside(record: tuple[Floats, Floats, Floats], end: Floats, lowest: Floats, confidence: float) -> Floats:
+    """Return the end of the interval between the mean of the rewards and the end that coins have.
+
+    ``lowest`` is ln of the mixture at the mean of the rewards.
+    The root of what ln of the mixture has risen to since the mean is nearly straight; so the end is looked for by
+    false position, where a side that stays twice counts half (the Illinois method).
+    """
+    found, inside = end.copy(), record[1] / record[0]
+    wanted = np.sqrt(-np.log1p(-confidence) - lowest) + _CLOSE  # so that a place that is close is not inside
+
+    def above(place: Floats, some: NDArray[np.int64]) -> Floats:
+        """Return by how much these records are above what is wanted at a place."""
+        n, total, square = (item[some] for item in record)
+        risen = log_mixture((n, total, square), np.clip(place, _LEAST, 1.0 - _LEAST)) - lowest[some]
+        height: Floats = np.sqrt(np.maximum(risen, 0.0)) - wanted[some]
+        return height
+
+    values = above(end, np.arange(end.size))
+    some = np.flatnonzero(values > _CLOSE)
+    inside, outside, low, high = inside[some], end[some], -wanted[some], values[some]
+    was_beyond = was_inside = np.zeros(some.size, dtype=np.bool_)
+    for _ in range(_MOST_STEPS):
+        place = outside - high * (outside - inside) / (high - low)
+        value = above(place, some)
+        beyond = value > 0.0
+        low = np.where(beyond, np.where(was_beyond, 0.5 * low, low), value)
+        high = np.where(beyond, value, np.where(was_inside, 0.5 * high, high))
+        inside, outside = np.where(beyond, inside, place), np.where(beyond, place, outside)
+        found[some] = np.where(np.abs(value) <= _CLOSE, place, outside)
+        left = np.flatnonzero(np.abs(value) > _CLOSE)
+        if not left.size:
+            break
+        was_beyond, was_inside, some = beyond[left], ~beyond[left], some[left]
+        inside, outside, low, high = inside[left], outside[left], low[left], high[left]
+    return found
 
 
 def _upper_end(n: Floats, total: Floats, confidence: float) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, bindparam, false, func, select
 
-from cutline.campaign.arithmetic import UNIT, Arithmetic, Floats, Truths
+from cutline.campaign.arithmetic import UNIT, Arithmetic, Floats, Truths, Whole
 from cutline.campaign.checks import check_confidence
 from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.rows import counters
@@ -72,12 +72,18 @@ _RECORDS = (
 
 
 class Decided(NamedTuple):
-    """Rows of arms, whether each is above ``threshold``, and the probability that this is wrong."""
+    """Rows of arms, and what is decided of them: of each of the records that some of them have.
+
+    ``records`` holds pulls, totals and squares, shape (R, 3); ``above`` whether such an arm is above ``threshold``,
+    ``wrong`` the probability that this is wrong, (R,) each. ``which`` is the place of each row's record, (rows,).
+    """
 
     threshold: float
     rows: list[Any]
+    records: Whole
     above: Truths
     wrong: Floats
+    which: NDArray[np.intp]
 
 
 def records(store: Store, campaign: Identity) -> list[tuple[int, float, int]]:
@@ -116,13 +122,10 @@ def decisions_of(decided: Decided, confidence: float) -> list[Decision]:
     """Return decisions that have been read."""
     from cutline.beliefs.intervals import interval  # loads scipy, which results and status do not need
 
-    threshold, rows, above, wrong = decided
-    pulls = np.array([row.pulls for row in rows], dtype=np.int64)
-    totals = np.array([row.total for row in rows], dtype=np.int64)
-    bounds = _hoeffding(threshold, pulls, totals)
-    squares = np.array([row.squares for row in rows], dtype=np.int64)
-    lows, highs = interval(pulls, totals / UNIT, confidence, squares / UNIT)
-    columns = (above, wrong, bounds, lows, highs)
+    pulls, totals, squares = decided.records.T
+    bounds = _hoeffding(decided.threshold, pulls, totals)
+    ends = interval(pulls, totals / UNIT, confidence, squares / UNIT)
+    columns = (each[decided.which].tolist() for each in (decided.above, decided.wrong, bounds, *ends))
     return [
         Decision(
             arm=row.name,
@@ -137,7 +140,7 @@ def decisions_of(decided: Decided, confidence: float) -> list[Decision]:
             high=high,
             retired=bool(row.retired),
         )
-        for row, side, doubt, bound, low, high in zip(rows, *(column.tolist() for column in columns), strict=True)
+        for row, side, doubt, bound, low, high in zip(decided.rows, *columns, strict=True)
     ]
 
 
@@ -172,7 +175,7 @@ def read_decided(
         else:
             arithmetic = Arithmetic(asked, read_learnt(connection, campaign, known))
         above[some], wrong[some] = arithmetic.decide(*kinds[some, :3].T)
-    return Decided(asked.threshold, list(rows), above[kind], wrong[kind])
+    return Decided(asked.threshold, list(rows), kinds[:, :3], above, wrong, kind)
 
 
 def _hoeffding(threshold: float, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
