@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import cutline
 from cutline import errors
 from cutline.cli import cutline as command_line
+from cutline.defaults import POLICY
 
 
 def packages_after(program: str) -> set[str]:
@@ -60,6 +61,12 @@ def modules_after(arguments: list[str], where: Path) -> set[str]:
 
 
 @pytest.mark.process
+def test_naming_the_policy_of_a_new_campaign_imports_not_even_numpy(at_start: set[str]) -> None:
+    program = "from cutline.defaults import POLICY; from cutline import parse; parse(POLICY).index(3.0, 1.0, 0.5)"
+    assert packages_after(program) - at_start == {"cutline"}
+
+
+@pytest.mark.process
 def test_help_loads_the_command_line_and_nothing_else(tmp_path: Path, at_start: set[str]) -> None:
     loaded = {name.partition(".")[0] for name in modules_after(["--help"], tmp_path)} - at_start
     assert loaded - sys.stdlib_module_names - {"__main__"} == {"click", "cutline"}
@@ -70,7 +77,7 @@ def test_help_loads_the_command_line_and_nothing_else(tmp_path: Path, at_start: 
 def test_a_campaign_loads_neither_arrays_nor_migrations_nor_the_dialect_of_another_database(
     command: str, tmp_path: Path
 ) -> None:
-    with cutline.Campaign.create(tmp_path / "labels.db", "main", ["a", "b"], 0.5, "LSA", 10):
+    with cutline.Campaign.create(tmp_path / "labels.db", "main", ["a", "b"], 0.5, POLICY, 10):
         pass
     loaded = modules_after(["campaign", command, "--db", "labels.db"], tmp_path)
     assert "sqlalchemy.dialects.sqlite" in loaded
@@ -105,11 +112,12 @@ def test_a_first_simulation_loads_what_runs_kernels_and_not_what_compiles_them(t
 
 @pytest.mark.process
 def test_a_computed_plan_loads_what_runs_kernels_and_no_special_functions(tmp_path: Path) -> None:
-    planning = ["plan", "--prior", "2,2", "--arms", "1000", "--errors", "200", "--policy", "Uniform"]
+    planning = ["plan", "--prior", "2,2", "--arms", "1000", "--errors", "200"]
     modules_after(planning, tmp_path)
     loaded = modules_after(planning, tmp_path)
     assert "numba" in loaded
     assert not {"scipy.special", "scipy.linalg", "numba.np.arraymath", "rich", "asyncio", "sqlalchemy"} & loaded
+    assert not {"cutline.simulation.engines", "cutline.planning.simulator"} & loaded
 
 
 @pytest.mark.parametrize("name", cutline.__all__)

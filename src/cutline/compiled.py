@@ -18,6 +18,7 @@ building blocks are compiled without what Python would need to call them, which 
 import hashlib
 import threading
 import types
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, wraps
@@ -107,6 +108,7 @@ def _rename(function: Callable[..., Any]) -> None:
 def compile_plain(function: Callable[..., R], inlined: bool = False) -> Callable[..., R]:
     """Compile a plain Python function, such as a policy's index, and the plain functions that it calls.
 
+    An ``array`` of Python's in its module becomes one of NumPy's.
     ``inlined``: as ``jit_inlined`` does; what it calls is left to the compiler.
     """
     function = _IN_KERNELS.get(function, function)
@@ -114,6 +116,8 @@ def compile_plain(function: Callable[..., R], inlined: bool = False) -> Callable
     for name in function.__code__.co_names:
         if isinstance(namespace.get(name), types.FunctionType):
             namespace[name] = compile_plain(namespace[name])
+        elif isinstance(namespace.get(name), array):
+            namespace[name] = np.array(namespace[name])
     copy = types.FunctionType(
         function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
     )
@@ -200,6 +204,8 @@ def _parts(item: Any, seen: set[int]) -> Iterator[str]:
             yield from _parts(part, seen)
     elif isinstance(item, np.ndarray):
         yield repr((item.dtype, item.shape, item.tobytes()))
+    elif isinstance(item, array):
+        yield repr((item.typecode, item.tobytes()))
     elif isinstance(item, types.ModuleType):
         yield item.__name__
     elif isinstance(item, type) and hasattr(item, "_fields") and hasattr(item, "_field_defaults"):  # a NamedTuple

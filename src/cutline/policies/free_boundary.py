@@ -8,13 +8,14 @@ cost c*, and -ln c* = ln t + psi(x), with psi the same function everywhere. It s
 ends as x - 1/2 ln x + ln(2 sqrt(pi)).
 
 No formula for psi is known. ``docs/lai_boundary.py`` solves for it by two independent methods, which agree to 1e-6.
+
+Tables are arrays of Python's own, so that a campaign needs no others; where this is compiled they become NumPy's.
 """
 
 import math
+from array import array
+from bisect import bisect_right
 from itertools import pairwise
-
-import numpy as np
-from numpy.typing import NDArray
 
 from cutline.bits import bits_of
 from cutline.policies.policy import log_above
@@ -183,16 +184,18 @@ _END = _CELLS * STEP
 _FAR = 0.5 * math.log(2.0) + math.log(2.0 * math.sqrt(math.pi))
 
 
-def _cubics() -> NDArray[np.float64]:
-    """Return a cubic for each cell, (cells, 4): the values at both ends, and slopes from four neighbours each."""
-    knots = np.array(KNOTS)
-    knots = np.concatenate([knots[2:0:-1], knots])
-    slopes = (knots[:-4] - knots[4:] + 8.0 * (knots[3:-1] - knots[1:-3])) / 12.0
-    low, high = knots[2:-3], knots[3:-2]
-    rise, at_low, at_high = high - low, slopes[:-1], slopes[1:]
-    return np.ascontiguousarray(
-        np.array([low, at_low, 3.0 * rise - 2.0 * at_low - at_high, at_low + at_high - 2.0 * rise]).T
-    )
+def _cubics() -> "array[float]":
+    """Return a cubic for each cell, (cells * 4,): the values at both ends, and slopes from four neighbours each."""
+    knots = [*KNOTS[2:0:-1], *KNOTS]
+    cubics = array("d")
+    for before, low, high, after, last, first in zip(
+        knots[1:], knots[2:], knots[3:], knots[4:], knots[5:], knots, strict=False
+    ):
+        at_low = (first - after + 8.0 * (high - before)) / 12.0
+        at_high = (before - last + 8.0 * (after - low)) / 12.0
+        rise = high - low
+        cubics.extend([low, at_low, 3.0 * rise - 2.0 * at_low - at_high, at_low + at_high - 2.0 * rise])
+    return cubics
 
 
 _CUBICS = _cubics()
@@ -207,8 +210,9 @@ def log_cost(time: float, z: float) -> float:
     place = z / STEP
     cell = int(place)
     t = place - cell
-    bend = _CUBICS[cell, 0] + t * (_CUBICS[cell, 1] + t * (_CUBICS[cell, 2] + t * _CUBICS[cell, 3]))
-    return 0.5 * z * z + math.log(time * z) + float(bend)
+    first = 4 * cell
+    bend = _CUBICS[first] + t * (_CUBICS[first + 1] + t * (_CUBICS[first + 2] + t * _CUBICS[first + 3]))
+    return 0.5 * z * z + math.log(time * z) + bend
 
 
 _PARTS = 16  # of an octave: the cells of the chords above psi
@@ -217,16 +221,20 @@ _SHIFT = 48  # the bits of a float that tell where in a cell it is
 _FIRST_CELL = (1023 + _FIRST) * _PARTS
 
 
-def _chords() -> NDArray[np.float64]:
+def _chords() -> "array[float]":
     """Return lines (at 0, slope) that are above psi in each cell of x; the last has the slope 1 and holds for ever."""
-    cells = np.arange((_LAST - _FIRST) * _PARTS + 1)
-    x = np.exp2(cells // _PARTS + _FIRST) * (1.0 + cells % _PARTS / _PARTS)
-    costs = [log_cost(1.0, math.sqrt(2.0 * value)) for value in x.tolist()]
-    middle = [log_cost(1.0, math.sqrt(low + high)) for low, high in pairwise(x.tolist())]
-    slopes = np.append(np.diff(costs) / np.diff(x), 1.0)
-    bulge = np.append(np.abs(middle - 0.5 * (np.array(costs[:-1]) + costs[1:])) + 1e-5, 0.0)
-    bulge[1:] = np.maximum(bulge[1:], bulge[:-1])
-    return np.ascontiguousarray(np.array([costs + 1.1 * bulge - slopes * x, slopes]).T)
+    cells = range((_LAST - _FIRST) * _PARTS + 1)
+    places = [2.0 ** (cell // _PARTS + _FIRST) * (1.0 + cell % _PARTS / _PARTS) for cell in cells]
+    costs = [log_cost(1.0, math.sqrt(2.0 * x)) for x in places]
+    chords = array("d")
+    bulge = 0.0
+    for (x, end), (cost, end_cost) in zip(pairwise(places), pairwise(costs), strict=True):
+        slope = (end_cost - cost) / (end - x)
+        own = abs(log_cost(1.0, math.sqrt(x + end)) - 0.5 * (cost + end_cost)) + 1e-5
+        chords.extend([cost + 1.1 * max(own, bulge) - slope * x, slope])
+        bulge = own
+    chords.extend([costs[-1] + 1.1 * bulge - places[-1], 1.0])
+    return chords
 
 
 _CHORDS = _chords()
@@ -236,7 +244,7 @@ def log_cost_above(time: float, x: float) -> float:
     """Return no less than ln(time) + psi(x), x >= 0, and hardly more, without a branch: for ceilings."""
     bits = bits_of(min(max(x, 2.0**_FIRST), 2.0**_LAST))
     cell = (bits >> _SHIFT) - _FIRST_CELL
-    return log_above(time) + float(_CHORDS[cell, 0] + _CHORDS[cell, 1] * x)
+    return log_above(time) + (_CHORDS[2 * cell] + _CHORDS[2 * cell + 1] * x)
 
 
 _LEAST_X = 0.22  # from here on sqrt(n x) is concave in n where ln(n) + psi(x) is a level
@@ -244,11 +252,19 @@ _SLACK = 5e-4  # more than a chord of the inverse of psi is above it
 _LEAST_COST = log_cost(1.0, math.sqrt(2.0 * _LEAST_X))
 
 
-def _inverse() -> NDArray[np.float64]:
+def _inverse() -> "array[float]":
     """Return no more than x at psi(x) = _LEAST_COST + k STEP, k >= 0."""
-    z = np.linspace(math.sqrt(2.0 * _LEAST_X), _END, 1000)
-    costs = np.array([log_cost(1.0, value) for value in z.tolist()])
-    return np.interp(np.arange(_LEAST_COST, costs[-1], STEP), costs, 0.5 * z * z) - _SLACK
+    low = math.sqrt(2.0 * _LEAST_X)
+    places = [low + (_END - low) * k / 999 for k in range(1000)]
+    costs = [log_cost(1.0, z) for z in places]
+    inverse = array("d")
+    for k in range(math.ceil((costs[-1] - _LEAST_COST) / STEP)):
+        wanted = _LEAST_COST + k * STEP
+        at = min(bisect_right(costs, wanted), len(costs) - 1)
+        below, above = 0.5 * places[at - 1] ** 2, 0.5 * places[at] ** 2
+        share = (wanted - costs[at - 1]) / (costs[at] - costs[at - 1])
+        inverse.append(below + share * (above - below) - _SLACK)
+    return inverse
 
 
 _X = _inverse()
@@ -260,8 +276,8 @@ def x_below(time: float, level: float) -> float:
     Beyond the table psi grows by no more than x does.
     """
     place = level - log_above(time) - _LEAST_COST
-    inside = min(max(0.0, place), STEP * (_X.size - 2))
+    inside = min(max(0.0, place), STEP * (len(_X) - 2))
     cells = inside * (1.0 / STEP)
     cell = bits_of(cells - 0.5 + _TO_INTEGER) & _LOW_BITS
-    x = float(_X[cell] + (cells - float(cell)) * (_X[cell + 1] - _X[cell])) + (place - inside)
+    x = _X[cell] + (cells - float(cell)) * (_X[cell + 1] - _X[cell]) + (place - inside)
     return x if place > 0.0 else -1.0
