@@ -33,7 +33,7 @@ _Floats = NDArray[np.float64]
 MOST_PULLS_OF_AN_ARM = 2**14
 """Records with more pulls than that are not looked at: where arms come to them, games must be played."""
 
-_DEPTHS = (2**8, 2**11, MOST_PULLS_OF_AN_ARM)
+_DEPTHS = tuple(2**power for power in range(8, 15))  # to go through rows takes the longer, the wider they are
 _STEP = 1.06  # from one level to the next, in the pulls of an arm on the threshold
 _FINE = 1.04  # in expected pulls: levels are put between two that are further apart
 _BETWEEN = 4
@@ -171,21 +171,24 @@ def passed_until(
     values = _values(policy, threshold, parameters, _SHORT)
     for further in _DEPTHS:
         depth = int(sources.pulls[-1]) + further
-        levels = _first_levels(policy, threshold, parameters, int(sources.pulls[0]), depth)
         bins = np.zeros(depth + 1, np.int64)
+        levels, more = np.empty(0), _first_levels(policy, threshold, parameters, int(sources.pulls[0]), depth)
+        sums = Sums.zeros(0, 1)
         for round_ in range(_ROUNDS + 1):
-            sums = pass_levels(policy, threshold, parameters, levels, sources, nodes, bins)
+            passed = pass_levels(policy, threshold, parameters, more, sources, nodes, bins)
+            order = np.argsort(np.concatenate([levels, more]))
+            levels, sums = np.concatenate([levels, more])[order], sums.joined(passed, order)
             good = np.logical_and.accumulate(sums.left * depth <= _TAIL * sums.pulls)
             enough = good & (sums.errors <= errors)
             enough &= sums.pulls >= further_on * sums.pulls[np.argmax(enough)]
             if not enough.any():
                 break
             end = min(int(np.argmax(enough)) + 2, int(good.sum()))
-            finer = levels[:end] if round_ == _ROUNDS else _refined(levels[:end], sums.pulls[:end], values)
-            if finer.size == end:
-                return levels[:end], Sums(*(part[..., :end] for part in sums)), depth
-            levels = finer
-    raise TooDeepError(Sums(*(part[..., good] for part in sums)))
+            levels, sums = levels[:end], sums.at(np.arange(end))
+            more = _between(levels, sums.pulls, values)
+            if round_ == _ROUNDS or not more.size:
+                return levels, sums, depth
+    raise TooDeepError(sums.at(np.flatnonzero(good)))
 
 
 def _first_levels(policy: Policy, threshold: float, parameters: Parameters, first: int, depth: int) -> _Floats:
@@ -216,16 +219,16 @@ def _values(policy: Policy, threshold: float, parameters: Parameters, pulls: int
     return np.unique([policy.index(n, total, threshold, *parameters) for n, total in records])
 
 
-def _refined(levels: _Floats, pulls: _Floats, values: _Floats) -> _Floats:
-    """Return the levels with more of them where one is far from the next, at indices of short records if there are."""
-    more = [levels]
+def _between(levels: _Floats, pulls: _Floats, values: _Floats) -> _Floats:
+    """Return levels between those of which one is far from the next, at indices of short records if there are."""
+    more = [np.empty(0)]
     for place in np.flatnonzero(pulls[1:] > _FINE * pulls[:-1]):
         low, high = levels[place : place + 2]
         inside = values[(values > low) & (values < high)]
         if inside.size:
             more.append(inside[np.unique(np.linspace(0, inside.size - 1, _BETWEEN).astype(np.int64))])
         elif np.isfinite(low):
-            more.append(np.linspace(low, high, _BETWEEN + 2)[1:-1])
+            more.append(np.setdiff1d(np.linspace(low, high, _BETWEEN + 2)[1:-1], [low, high]))
     return np.unique(np.concatenate(more))
 
 

@@ -9,6 +9,7 @@ _Floats = NDArray[np.float64]
 
 _MOST = 1 << 12
 _CELLS = 1 << 11
+_NEAR = 2.0**-11  # of a reward's standard deviation: means so near the threshold take 2^22 pulls to tell from it
 
 
 class Nodes(NamedTuple):
@@ -27,11 +28,21 @@ class Nodes(NamedTuple):
     @classmethod
     def of(cls, means: _Floats, masses: _Floats, threshold: float, likelier: bool = False) -> "Nodes":
         """Return the nodes of so many arms at these means; those that hardly any arm has are left out."""
-        means, masses = _grouped(means, masses, threshold)
+        means, masses = _grouped(*_without_near_ones(means, masses, threshold), threshold)
         kept = masses > 1e-13 * masses.sum()
         inside = np.clip(means[kept], 1e-300, 1.0 - 2.0**-53)
         rest = 1.0 - inside
         return cls(np.log(inside), np.log(rest), inside / rest, masses[kept], means[kept] >= threshold, likelier)
+
+
+def _without_near_ones(means: _Floats, masses: _Floats, threshold: float) -> tuple[_Floats, _Floats]:
+    """Return means and masses with one mean on either side of the threshold for all that are near it."""
+    near = np.abs(means - threshold) < _NEAR * np.sqrt(threshold * (1.0 - threshold))
+    sides = [side for side in (near & (means >= threshold), near & (means < threshold)) if masses[side].sum() > 0.0]
+    sums = np.array([masses[side].sum() for side in sides])
+    centres = [masses[side] @ means[side] / masses[side].sum() for side in sides]
+    inside = [np.clip(at, means[side].min(), means[side].max()) for at, side in zip(centres, sides, strict=True)]
+    return np.concatenate([means[~near], inside]), np.concatenate([masses[~near], sums])
 
 
 def _grouped(means: _Floats, masses: _Floats, threshold: float) -> tuple[_Floats, _Floats]:

@@ -59,6 +59,15 @@ class Sums(NamedTuple):
         """Return sums of nothing."""
         return cls(*(np.zeros(levels) for _ in range(4)), *(np.zeros((bins, levels)) for _ in range(2)))
 
+    def at(self, places: NDArray[np.int64]) -> "Sums":
+        """Return the sums at some of the levels."""
+        return Sums(*(part[..., places] for part in self))
+
+    def joined(self, others: "Sums", order: NDArray[np.int64]) -> "Sums":
+        """Return these sums and those at other levels, in an order of all."""
+        pairs = zip(self, others, strict=True)
+        return Sums(*(np.concatenate([ours, theirs], axis=-1)[..., order] for ours, theirs in pairs))
+
 
 @jit_in_place
 def _log_ways(n: int, s: int) -> float:
@@ -128,6 +137,13 @@ class Row(NamedTuple):
     wrong: _Floats
 
 
+class Pulled(NamedTuple):
+    """The pulls of a row, and what they do to the expected errors, at each level; (L,) both."""
+
+    taken: _Floats
+    gains: _Floats
+
+
 @jit_in_place
 def _arrive(sources: Sources, source: int, n: int, least: int, largest: int) -> tuple[int, int, int]:
     """Return the first source with more than n pulls, and the least and the largest total with those of n pulls."""
@@ -139,12 +155,16 @@ def _arrive(sources: Sources, source: int, n: int, least: int, largest: int) -> 
 
 
 @jit_in_place
-def _pull(n: int, row: Row, after: Row, opens: NDArray[np.int64], alive: int, chosen: int, sums: Sums) -> None:
+def _pull(
+    n: int, row: Row, after: Row, opens: NDArray[np.int64], alive: int, chosen: int, pulled: Pulled, sums: Sums
+) -> None:
     """Pull the arms of a row once more at the levels that are above their index, and decide them at the others.
 
     ``opens``: the first such level of each record; the amounts are 0 at levels below ``alive``.
     """
     count = sums.errors.size
+    pulled.taken[:] = 0.0
+    pulled.gains[:] = 0.0
     for s in range(row.least, row.largest + 1):
         here = s - row.least
         opened = max(opens[here], alive)
@@ -156,15 +176,18 @@ def _pull(n: int, row: Row, after: Row, opens: NDArray[np.int64], alive: int, ch
         there = s - after.least
         gain = up * after.wrong[there + 1] + (1.0 - up) * after.wrong[there] - row.wrong[here]
         arms = row.all_arms[here]
-        weight = 2.0 * n + 1.0
         for level in range(opened, count):
             amount = row.amounts[here, level]
-            sums.pulls[level] += amount * arms
-            sums.squares[level] += amount * arms * weight
-            sums.taken[chosen, level] += amount * arms
-            sums.gains[chosen, level] += amount * gain
+            pulled.taken[level] += amount * arms
+            pulled.gains[level] += amount * gain
             after.amounts[there, level] += amount * (1.0 - up)
             after.amounts[there + 1, level] += amount * up
+    for level in range(alive, count):
+        taken = pulled.taken[level]
+        sums.pulls[level] += taken
+        sums.squares[level] += taken * (2.0 * n + 1.0)
+        sums.taken[chosen, level] += taken
+        sums.gains[chosen, level] += pulled.gains[level]
 
 
 @jit_in_place
@@ -217,6 +240,7 @@ def _passing(policy: type[Policy]) -> Callable[..., int]:
         row = Row(least, largest, np.zeros((room, levels.size)), np.zeros(room), np.zeros(room))
         spare = Row(least, largest, np.zeros((room, levels.size)), np.zeros(room), np.zeros(room))
         opens = np.zeros(room, np.int64)
+        pulled = Pulled(np.zeros(levels.size), np.zeros(levels.size))
         for place in range(source):
             row.amounts[sources.totals[place] - least] += sources.amounts[place]
         _weigh(n, least, largest, nodes, row.all_arms, row.wrong, threshold)
@@ -231,7 +255,7 @@ def _passing(policy: type[Policy]) -> Callable[..., int]:
             if least <= largest:
                 after.amounts[: largest - least + 1] = 0.0
                 _weigh(n + 1, least, largest, nodes, after.all_arms, after.wrong, threshold)
-            _pull(n, row, after, opens, alive, bins[n], sums)
+            _pull(n, row, after, opens, alive, bins[n], pulled, sums)
             for place in range(arrived, source):
                 after.amounts[sources.totals[place] - least] += sources.amounts[place]
             alive = 0 if arrived < source else max(alive, lowest)

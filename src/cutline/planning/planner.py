@@ -17,7 +17,6 @@ from cutline.planning.beliefs import Beliefs, Guess
 from cutline.planning.computed import GOOD, computed
 from cutline.planning.exact import UniformErrors, theorem_budgets
 from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Found, search
-from cutline.planning.simulator import Simulator
 from cutline.policies import Policy
 from cutline.problem import Problem
 from cutline.progress import Progress
@@ -168,8 +167,12 @@ def plan(
     def needed_by(one: Policy) -> Found:
         if not reachable:
             return NOTHING
-        simulator = Simulator(known, limit, one, seed, executor, progress)
-        return computed(known, exact, limit, one, target) or search(simulator, target)
+        found = computed(known, exact, limit, one, target)
+        if found is not None:
+            return found
+        from cutline.planning.simulator import Simulator  # loads the engines
+
+        return search(Simulator(known, limit, one, seed, executor, progress), target)
 
     def points(one: Found) -> tuple[Point, ...]:
         columns = zip(*one.curve.columns(), strict=True)

@@ -8,11 +8,13 @@ is found from what each game contributes to it. Games are added until its confid
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.planning.simulator import Simulator
+if TYPE_CHECKING:
+    from cutline.planning.simulator import Simulator
 
 _Floats = NDArray[np.float64]
 
@@ -95,7 +97,7 @@ class Fit:
     relative_error: float
 
 
-def search(simulator: Simulator, target: float) -> Found:
+def search(simulator: "Simulator", target: float) -> Found:
     """Return the smallest budget at which the mean errors are at or below the target, as far as simulation can tell."""
     curve, draws = _coarse(simulator, target)
     reached = np.flatnonzero(curve.mean <= target)
@@ -108,7 +110,7 @@ def search(simulator: Simulator, target: float) -> Found:
     return Found(budget, budget, budget, *seen, games, curve)
 
 
-def _coarse(simulator: Simulator, target: float) -> tuple[Curve, int]:
+def _coarse(simulator: "Simulator", target: float) -> tuple[Curve, int]:
     """Return a curve from K to where it reaches the target, or to what can be afforded, and its number of draws."""
     arms = simulator.guess.arms
     draws = max(_FIRST_DRAWS, math.ceil(_ERRORS_SEEN / target))
@@ -123,7 +125,7 @@ def _coarse(simulator: Simulator, target: float) -> tuple[Curve, int]:
     return curve, draws
 
 
-def _fine(simulator: Simulator, target: float, curve: Curve, place: int, draws: int) -> Found:
+def _fine(simulator: "Simulator", target: float, curve: Curve, place: int, draws: int) -> Found:
     """Return what a window of budgets around the coarse curve's step down to ``place`` says."""
     arms = simulator.guess.arms
     before, after = curve.mean[place - 1 : place + 1]
