@@ -12,6 +12,7 @@ from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.store import Store
 from cutline.server import api, pages, problems
 from cutline.server.access.tokens import Tokens
+from cutline.server.api.events import Looks
 from cutline.server.campaigns import Campaigns
 from cutline.server.middleware import BehindProxy, BoundedBodies, SafeHeaders
 from cutline.server.pages.errors import problem_page
@@ -46,6 +47,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     app.state.settings = settings
     app.state.campaigns = Campaigns(store, clock)
     app.state.tokens = Tokens(store, clock)
+    app.state.looks = Looks()
     problems.install(app, problem_page)
     app.include_router(api.router)
     app.include_router(pages.router)

@@ -1,7 +1,6 @@
 """The campaigns that a server serves: one database, its connections shared by all of them."""
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -28,7 +27,6 @@ class Campaigns:
         self._store = store
         self._clock = clock
         self._opened: dict[str, Campaign] = {}
-        self._seen: dict[str, tuple[float, str]] = {}
         self._turn = threading.Lock()
 
     def statuses(self) -> list[Status]:
@@ -75,15 +73,6 @@ class Campaigns:
     def workers_of(self, name: str, pulls: Sequence[str]) -> set[str | None]:
         """Return who has asked for these pulls; an id that is none counts for nobody."""
         return self.use(name, lambda campaign: workers_of(self._store, campaign._identity, pulls))
-
-    def lately(self, key: str, seconds: float, look: Callable[[], str]) -> str:
-        """Return what ``look`` returns, or what it has returned for this key not more than so many seconds ago."""
-        now = time.monotonic()
-        seen, text = self._seen.get(key, (-seconds, ""))
-        if now - seen >= seconds:
-            text = look()
-            self._seen[key] = (now, text)
-        return text
 
     def _open(self, name: str) -> Campaign:
         with self._turn:

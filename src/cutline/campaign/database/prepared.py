@@ -17,7 +17,7 @@ from sqlalchemy.sql.elements import CompilerElement
 
 Row = tuple[Any, ...]
 
-_SIZES = (1, 32, 1024)
+_SIZES = (1, 32, 128, 1024)
 
 
 @dataclass(slots=True)

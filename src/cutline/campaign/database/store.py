@@ -2,11 +2,13 @@
 
 On SQLite a writing transaction begins with BEGIN IMMEDIATE, so it waits its turn at the start and never fails in
 the middle, and the write-ahead log lets readers go on. A transaction that has returned survives the death of any
-process. It also survives a power failure, because it waits for the disk; only an ask does not wait, which would double
-the time of an ask and a tell. An ask that a power failure has undone is a lease that ended early.
+process. It also survives a power failure, because it waits for the disk, on SQLite after others may write again (see
+disk.py); only an ask does not wait, which would double the time of an ask and a tell. An ask that a power failure has
+undone is a lease that ended early.
 """
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -89,6 +91,11 @@ class Store:
     def file(self) -> SqliteFile | None:
         """The file of an SQLite database, None for any other and in memory."""
         return self._database.file
+
+    @property
+    def learning(self) -> threading.Lock:
+        """What a thread holds while it learns, which takes long enough for others to begin with the same."""
+        return self._database.learning
 
     @property
     def label(self) -> str:
@@ -179,13 +186,14 @@ class Store:
         if writing and database.read_only and database.file is not None:
             what = database.file.what_forbids_writing()
             raise StoreError(f"{self.label}: attempt to write a readonly database; this user may not write {what}")
+        waits_later = writing and safe and database.disk is not None and database.disk.has_log()
         with ExitStack() as stack:
             if database.has_one_connection or (writing and database.is_sqlite):
                 stack.enter_context(database.turn)  # SQLite polls for its turn; threads here can do better
             try:
                 connection = stack.enter_context(database.connect())
                 connection.info["begin"] = "BEGIN IMMEDIATE" if writing else "BEGIN"
-                connection.info["synchronous"] = "FULL" if safe else "NORMAL"
+                connection.info["synchronous"] = "FULL" if safe and not waits_later else "NORMAL"
                 with connection.begin(), self._pipeline(connection) if pipelined else nullcontext():
                     if not (safe or database.is_sqlite):
                         connection.connection.cursor().execute("SET LOCAL synchronous_commit = off")
@@ -198,6 +206,8 @@ class Store:
                 if getattr(getattr(error, "orig", error), "sqlstate", None) == _DEADLOCK:
                     raise BusyError from error
                 raise database.explain(error) from None  # what the driver says may hold a password
+        if waits_later:
+            database.wait_for_disk()
 
     def _pipeline(self, connection: Connection) -> AbstractContextManager[object]:
         """On PostgreSQL, let statements go out without waiting for the answer to those before."""

@@ -102,5 +102,7 @@ class May:
         return require(who_asks(request), self._action, campaign)
 
 
-Measuring = Annotated[Access, Depends(May(Action.MEASURE))]
+may_measure = May(Action.MEASURE)
+
+Measuring = Annotated[Access, Depends(may_measure)]
 """The access of a request that measures on the campaign of its query."""

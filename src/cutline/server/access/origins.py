@@ -1,5 +1,6 @@
 """Where a request comes from and goes to, as browsers say it."""
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -37,6 +38,7 @@ def _is_same(origin: str, host: str) -> bool:
     return asked[0] == sent[0] and (asked[1] or _PORTS[scheme]) == (sent[1] or _PORTS[scheme])
 
 
+@lru_cache(1000)
 def _split(text: str) -> tuple[str, int | None] | None:
     """Return the host and the port of //host:port, None if it cannot be read."""
     try:

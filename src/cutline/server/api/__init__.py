@@ -10,5 +10,5 @@ from cutline.server.api import campaigns, changes, events, pulls, results
 from cutline.server.problems import documented
 
 router = APIRouter(prefix="/api/v1", responses=documented(400, 401, 403, 404, 409, 413, 422, 503))
-for _part in (campaigns, changes, pulls, results, events):
+for _part in (pulls, campaigns, changes, results, events):  # routes are tried in their order: the most frequent first
     router.include_router(_part.router)

@@ -1,10 +1,11 @@
 """Progress as server-sent events."""
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -26,29 +27,51 @@ LONGEST = 3600.0
 """Seconds after which a listener has to come again, with a token that is still good."""
 
 
+class Looks:
+    """Where campaigns stand, for any number of listeners of one event loop: one look serves all who come meanwhile."""
+
+    def __init__(self) -> None:
+        self._latest: dict[tuple[str, str | None], tuple[float, asyncio.Task[str]]] = {}
+
+    async def at(self, campaign: One) -> str:
+        """Return where a campaign stands, as JSON, as it was at most half of ``EVERY`` seconds ago."""
+        key = (campaign.name, campaign.id)
+        began, look = self._latest.get(key, (-math.inf, None))
+        if look is None or time.monotonic() - began >= EVERY / 2:
+            look = asyncio.create_task(run_in_threadpool(_look, campaign))
+            look.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio logs it
+            self._latest[key] = (time.monotonic(), look)
+        try:
+            return await asyncio.shield(look)
+        except CutlineError:
+            self._latest.pop(key, None)
+            raise
+
+
 @router.get(
     "/events",
     dependencies=[Depends(May(Action.FOLLOW))],
     response_class=StreamingResponse,
     responses={200: {"description": "Server-sent events called status.", "content": {"text/event-stream": {}}}},
 )
-async def events(campaign: OneCampaign) -> StreamingResponse:
-    """Send where a campaign stands, now and whenever that changes, until it has finished or is gone."""
-    first = await run_in_threadpool(_look, campaign)
+async def events(request: Request, campaign: OneCampaign) -> StreamingResponse:
+    """Send where a campaign stands, now and whenever that changes, until it is gone."""
+    looks: Looks = request.app.state.looks
+    first = await looks.at(campaign)
     return StreamingResponse(
-        _following(campaign, first),
+        _following(looks, campaign, first),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-async def _following(campaign: One, text: str) -> AsyncIterator[str]:
+async def _following(looks: Looks, campaign: One, text: str) -> AsyncIterator[str]:
     began = said = time.monotonic()
     yield _event(text)
     while time.monotonic() - began < LONGEST:
         await asyncio.sleep(EVERY)
         try:
-            now = await run_in_threadpool(_look, campaign)
+            now = await looks.at(campaign)
         except CutlineError:
             return  # whoever listens comes again, and is told what is wrong
         if now != text:
@@ -60,9 +83,7 @@ async def _following(campaign: One, text: str) -> AsyncIterator[str]:
 
 
 def _look(campaign: One) -> str:
-    """Return where a campaign stands, as it was at most ``EVERY`` seconds ago."""
-    key = f"{campaign.name}\n{campaign.id}"
-    return campaign.served.lately(key, EVERY / 2, lambda: campaign.use(Status.now).model_dump_json())
+    return campaign.use(Status.now).model_dump_json()
 
 
 def _event(text: str) -> str:

@@ -12,7 +12,7 @@ from cutline.server.campaigns import Campaigns
 T = TypeVar("T")
 
 
-def _served(request: Request) -> Campaigns:
+async def _served(request: Request) -> Campaigns:
     served = request.app.state.campaigns
     assert isinstance(served, Campaigns)
     return served
@@ -37,14 +37,13 @@ class One(NamedTuple):
         return self.served.workers_of(self.name, pulls)
 
 
-def _one(
-    served: Served,
-    campaign: CampaignName,
-    id: Annotated[
-        str | None,
-        Query(max_length=100, description="Its id, as its status has it: 404 if that name is another's by now."),
-    ] = None,
-) -> One:
+CampaignId = Annotated[
+    str | None,
+    Query(max_length=100, description="Its id, as its status has it: 404 if that name is another's by now."),
+]
+
+
+async def _one(served: Served, campaign: CampaignName, id: CampaignId = None) -> One:
     return One(served, campaign, id)
 
 

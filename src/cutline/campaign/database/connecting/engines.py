@@ -12,6 +12,7 @@ from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.pool import NullPool, Pool, StaticPool
 
 from cutline.campaign.database.connecting import address
+from cutline.campaign.database.connecting.disk import Disk
 from cutline.campaign.database.connecting.sqlite_file import PATIENCE, SqliteFile, prepare, prepare_to_read
 from cutline.errors import InvalidInputError, MissingDependencyError, StoreError
 from cutline.passwords import hide_passwords
@@ -37,8 +38,9 @@ class Database:
     """An engine with what must be known of its database.
 
     ``label`` names it in messages; ``url`` is what the user gave. ``file`` is that of an SQLite database, and
-    ``read_only`` says that this user may not write it. ``turn`` is held where one thread must wait for another.
-    ``refusal`` says why this process must not use it.
+    ``read_only`` says that this user may not write it. ``turn`` is held where one thread must wait for another,
+    ``learning`` by the one that learns, and ``disk`` is what a file is made safe with. ``refusal`` says why this
+    process must not use it.
     """
 
     engine: Engine
@@ -47,22 +49,35 @@ class Database:
     file: SqliteFile | None = None
     read_only: bool = False
     turn: Any = field(default_factory=threading.RLock)
+    learning: threading.Lock = field(default_factory=threading.Lock)
     refusal: str | None = None
 
     def __post_init__(self) -> None:
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self.has_one_connection = isinstance(self.engine.pool, StaticPool)
+        self.disk = self._disk_of()
         self._in_use: set[int] = set()  # records of the pool, which itself answers under a lock
         if self.is_sqlite:
             event.listen(self.engine, "checkout", lambda _, record, __: self._in_use.add(id(record)))
             event.listen(self.engine, "checkin", lambda _, record: self._in_use.discard(id(record)))
         _open.add(self)
 
+    def _disk_of(self) -> Disk | None:
+        return None if self.file is None or self.read_only else Disk(f"{self.file.path}-wal")
+
     def connect(self) -> Connection:
         """Return a connection; raise StoreError if this process must not have one."""
         if self.refusal is not None:
             raise StoreError(f"{self.label}: {self.refusal}")
         return self.engine.connect()
+
+    def wait_for_disk(self) -> None:
+        """Return when all that this thread has committed is on the disk; raise StoreError if that fails."""
+        assert self.disk is not None
+        try:
+            self.disk.wait()
+        except OSError as error:
+            raise StoreError(f"{self.label}: what was written is not safe yet: {error.strerror}; try again") from None
 
     def explain(self, error: Exception) -> StoreError:
         """Return the error to raise for one of the driver: in one line, without passwords."""
@@ -93,7 +108,8 @@ class Database:
         _inherited.append(self.engine.pool)
         self._in_use.clear()
         self.engine.dispose(close=False)
-        self.turn = threading.RLock()
+        self.turn, self.learning = threading.RLock(), threading.Lock()
+        self.disk = self._disk_of()
 
 
 def _silence(error: BaseException | None) -> BaseException | None:

@@ -77,8 +77,13 @@ def keep_up(
     if now.up_to_date == now.arms:
         ends = told and counters.why_finished(campaign.settings, now) is not None
         due = now.learn_at is not None and now.results > now.learnt_from and (ends or now.results >= now.learn_at)
-        if not due or not _learn(store, campaign, clock, now.generation):
+        if not due or not store.learning.acquire(blocking=ends):  # another thread is learning what there is
             return False
+        try:
+            if not _learn(store, campaign, clock, now.generation):
+                return False
+        finally:
+            store.learning.release()
         wholly = wholly or ends
     pace = Pace()
     while _bring_batch(store, campaign) and wholly:
