@@ -20,6 +20,11 @@ SORTED: dict[str, Callable[[Decision], Any]] = {
 IDS = [*STRANGE_IDS, *arms(12), "Arm 1", "a_m 1", "a%1", "zzz"]
 
 
+def lowered(text: str) -> str:
+    """Return a text with A to Z in lower case, and all else as it is."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in text)
+
+
 class Paging(CampaignTests):
     @pytest.fixture
     def campaign(self, create: Create) -> Campaign:
@@ -58,9 +63,11 @@ class Paging(CampaignTests):
         assert campaign.decisions(order="-wrong", only=only, limit=4) == by_doubt[:4]
         assert campaign.decisions(order="-wrong", only=only, after=by_doubt[1].arm) == by_doubt[2:]
 
-    @pytest.mark.parametrize("text", ["arm 1", "a%", "_", "é", "\\", "'", "\n", "🏁", "nowhere", "x" * 4999])
-    def test_ids_are_searched_for_a_text_as_it_stands(self, campaign: Campaign, text: str) -> None:
-        found = [item for item in campaign.decisions() if text in item.arm]
+    @pytest.mark.parametrize(
+        "text", ["arm 1", "ARM", "a%", "_", "é", "É", "\\", "'", "\n", "🏁", "nowhere", "X" * 4999, "%" * 10_000]
+    )
+    def test_ids_are_searched_for_a_text_with_a_to_z_in_either_case(self, campaign: Campaign, text: str) -> None:
+        found = [item for item in campaign.decisions() if lowered(text) in lowered(item.arm)]
         assert campaign.decisions(search=text) == found
         above = sorted((item for item in found if item.above), key=SORTED["pulls"])
         assert campaign.decisions(search=text, only="above", order="pulls") == above
@@ -80,6 +87,7 @@ class Paging(CampaignTests):
             ({"limit": 0}, "limit is 0"),
             ({"only": "maybe"}, "only is 'maybe'; it must be one of below, above, undecided"),
             ({"search": ""}, "search ''"),
+            ({"search": "x" * 10_001}, "search is 10,001 letters long; it may have 10,000 at most"),
             ({"limit": 3, "confidence": 1}, "confidence is 1"),
             ({"nearest": 3, "order": "id"}, "nearest has an order and a limit of its own"),
             ({"retired": True, "limit": 3}, "threshold and retired are not for pages"),

@@ -26,7 +26,7 @@ class PageOptions(TypedDict, total=False):
     only: str | None
     """Those that are "above", "below" or "undecided"."""
     search: str | None
-    """Those whose id contains this text."""
+    """Those whose id contains this text, at most 10,000 letters; A to Z in either case are the same."""
 
 
 class Decisions(list[Decision], Rows):

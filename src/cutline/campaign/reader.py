@@ -74,7 +74,7 @@ class Reader:
         elif threshold is not None or retired:
             raise InvalidInputError("threshold and retired are not for pages; leave out the one or the others")
         else:
-            found = paging.page(self._store, self._identity, wanted, confidence)
+            found = paging.page(self._store, self._identity, wanted, confidence).decisions
         return Decisions(found, self.settings.threshold if threshold is None else float(threshold))
 
     def weigh(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cutline.campaign import Campaign
+from cutline.campaign.operations.reading import paging
 from cutline.campaign.results import in_words
 from cutline.cli import main
 from cutline.server.access.tokens import tokens_of
@@ -176,13 +177,44 @@ def test_a_download_is_what_export_writes(
     assert reader.headers["content-disposition"].startswith("attachment")
 
 
-def test_the_page_of_workers_says_how_often_they_agree(reader: Visitor, read_only: str) -> None:
-    with Campaign.open(read_only, "birds") as campaign:
-        expected = [[worker.name, str(worker.answers), f"{worker.agreement:.0%}"] for worker in campaign.workers()]
-    text = reader.get("/workers", campaign="birds").body.decode()
-    names = re.findall(r'<th scope="row"><bdi>(.*?)</bdi>', text)
-    cells = re.findall(r'data-name="(?:answers|agree)">(.*?)<', text)
-    assert [[name, *cells[2 * i : 2 * i + 2]] for i, name in enumerate(names)] == expected
+@pytest.mark.parametrize("rates", [False, True])
+def test_the_page_of_workers_says_what_the_command_says(
+    reader: Visitor, read_only: str, cutline: Callable[..., str], rates: bool
+) -> None:
+    lines = cutline("campaign", "workers", "--db", read_only, *["--rates"] * rates).splitlines()
+    text = reader.get("/workers", campaign="birds", **{"rates": "yes"} if rates else {}).body.decode()
+    found = re.findall(r"<td[^>]*>(.*?)</td>", text)
+    named = re.findall(r'<th scope="row"><bdi>(.*?)</bdi>', text)
+    answers, agree, *right, flying, seen = [found[place :: 6 if rates else 4] for place in range(6 if rates else 4)]
+    rows = zip(named, answers, agree, flying, seen, *right, strict=True)
+    assert [" ".join(row) for row in rows] == [" ".join(line.split()) for line in lines[1:]]
+    assert len(lines) == 4
+    assert ("data-pulse" in text) is not rates
+
+
+def test_rates_are_refused_where_an_answer_is_not_yes_or_no(visitor: Visitor, db: str) -> None:
+    Campaign.create(db, "strict", ["a"], 0.9, "LSA", 7).close()
+    assert "rates" not in visitor.get("/workers", campaign="strict").body.decode()
+    assert visitor.get("/workers", campaign="strict", rates="yes").status == 422
+    assert "the threshold of campaign 'strict' is 0.9" in visitor.page.text
+
+
+def test_the_arms_that_a_view_finds_are_counted(visitor: Visitor, db: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Campaign.open(db, "birds") as campaign:
+        campaign.change(retire=["wren 59"])
+        arms = len(campaign.decisions())
+        above = sum(item.above is True for item in campaign.decisions())
+    for query, count in (
+        ({}, f"{arms} arms in all, 1 retired"),
+        ({"search": "WREN 1"}, f"11 of {arms} arms"),
+        ({"only": "above"}, f"{above} of {arms} arms"),
+        ({"search": "nobody"}, f"0 of {arms} arms"),
+    ):
+        assert count in visitor.get("/campaign", campaign="birds", **query).page.text
+    monkeypatch.setattr(paging, "COUNTED", 10)
+    visitor.get("/campaign", campaign="birds", search="wren 1", order="id")
+    assert f"more than 10 of {arms} arms" in visitor.page.text
+    assert arms_of(visitor) == sorted(f"wren {number}" for number in (1, *range(10, 20)))
 
 
 def test_the_curve_ends_where_the_campaign_stands(reader: Visitor, read_only: str) -> None:

@@ -102,6 +102,15 @@ def rated_rows(workers: Iterable[Worker], weighed: Weighed) -> list[dict[str, An
     ]
 
 
+def rate_in_words(row: Mapping[str, Any], side: str) -> str:
+    """Return how often a worker of ``rated_rows`` is right on a side, with the interval; - where that is not known."""
+    rate = row[f"right_on_{side}"]
+    if rate is None:
+        return "-"
+    low, high = row[f"on_{side}"]
+    return f"{rate:.3f} [{low:.3f}, {high:.3f}]"
+
+
 def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], file: IO[str], safe: bool = False) -> None:
     """Write rows as CSV with a header; None is an empty field, a list or an object is JSON.
 

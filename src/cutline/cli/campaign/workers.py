@@ -1,7 +1,5 @@
 """cutline campaign workers: who works on a campaign."""
 
-from typing import Any
-
 import click
 
 from cutline.cli._campaigns import db_option, exclude_option, known_option, name_option
@@ -33,7 +31,7 @@ def command(db: str, name: str | None, rates: bool, known: str | None, exclude: 
       cutline campaign workers --db labels.db --rates --known gold.csv
     """
     from cutline.campaign.checks import check_workers
-    from cutline.campaign.files.exporting import rated_rows, worker_row
+    from cutline.campaign.files.exporting import rate_in_words, rated_rows, worker_row
     from cutline.campaign.resume import open_one
     from cutline.recorded.sources import read_answers
 
@@ -56,17 +54,8 @@ def command(db: str, name: str | None, rates: bool, known: str | None, exclude: 
             number(row["agreement"], 3),
             f"{row['in_flight']:,}",
             moment(row["last_seen"]),
-            *(_rate(row, side) for side in ("no", "yes") if rates),
+            *(rate_in_words(row, side) for side in ("no", "yes") if rates),
         ]
         for row in rows
     ]
     click.echo(table(header, lines), nl=False)
-
-
-def _rate(row: dict[str, Any], side: str) -> str:
-    """Write how often a worker is right on one side, with the interval; - for one who is left out or has no answer."""
-    rate = row[f"right_on_{side}"]
-    if rate is None:
-        return "-"
-    low, high = row[f"on_{side}"]
-    return f"{rate:.3f} [{low:.3f}, {high:.3f}]"

@@ -1,7 +1,7 @@
 """What the dashboard shows of a campaign, read from it."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Annotated, Literal
@@ -9,10 +9,22 @@ from typing import Annotated, Literal
 from fastapi import Query, Request
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.files.exporting import change_in_words, change_rows, value_in_words
-from cutline.campaign.results import Change, Decision, Status
+from cutline.campaign.files.exporting import (
+    change_in_words,
+    change_rows,
+    rate_in_words,
+    rated_rows,
+    value_in_words,
+    worker_row,
+)
+from cutline.campaign.operations.reading import paging
+from cutline.campaign.results import Change, Decision, Status, Worker
+from cutline.campaign.weighed import Weighed
 from cutline.server.pages.rendering import link
-from cutline.text import moment
+from cutline.text import moment, number
+
+CONFIDENCE = 0.95
+"""The confidence of intervals, as on the command line."""
 
 PAGE = 25
 """So many arms stand on a page of the table."""
@@ -39,27 +51,38 @@ class View:
 
 @dataclass(frozen=True)
 class Table:
-    """The arms of a view, and whether there are others before and after them."""
+    """The arms of a view, whether there are others before and after them, and how many the view finds, in words."""
 
     arms: list[Decision]
     has_before: bool
     has_after: bool
+    count: str
 
 
-def table(campaign: Campaign, view: View) -> Table:
+def table(campaign: Campaign, view: View, status: Status) -> Table:
     """Return the arms that a view shows."""
     backwards = bool(view.before)
-    found: list[Decision] = campaign.decisions(
+    wanted = paging.Page(
         order=_reversed(view.order) if backwards else view.order,
         limit=PAGE + 1,
         after=(view.before or view.after) or None,
         only=view.only or None,
         search=view.search or None,
     )
-    more, arms = len(found) > PAGE, found[:PAGE]
+    found, matching = paging.page(campaign._store, campaign._identity, wanted, CONFIDENCE)
+    more, arms, count = len(found) > PAGE, found[:PAGE], _count(matching, status)
     if backwards:
-        return Table(arms[::-1], has_before=more, has_after=True)
-    return Table(arms, has_before=bool(view.after), has_after=more)
+        return Table(arms[::-1], has_before=more, has_after=True, count=count)
+    return Table(arms, has_before=bool(view.after), has_after=more, count=count)
+
+
+def _count(matching: int | None, status: Status) -> str:
+    """Say how many arms there are, and how many of them a view finds."""
+    retired = f", {status.retired:,} retired" if status.retired else ""
+    if matching is None:
+        return f"{status.arms:,} arms in all{retired}"
+    found = f"more than {paging.COUNTED:,}" if matching > paging.COUNTED else f"{matching:,}"
+    return f"{found} of {status.arms:,} arms"
 
 
 def _reversed(order: str) -> str:
@@ -95,3 +118,19 @@ def settings_in_words(status: Status) -> dict[str, str]:
 def changes_in_words(changes: Iterable[Change]) -> list[str]:
     """Return what was changed after a campaign was made, and when."""
     return [f"{moment(row['time'])}: {change_in_words(row)}" for row in change_rows(changes)]
+
+
+def workers_in_words(workers: Sequence[Worker], weighed: Weighed | None) -> list[dict[str, str]]:
+    """Return what is said of each worker, with how often he is right on either side if results were weighed."""
+    rows = [worker_row(worker) for worker in workers] if weighed is None else rated_rows(workers, weighed)
+    return [
+        {
+            "name": row["worker"],
+            "answers": f"{row['answers']:,}",
+            "agree": number(row["agreement"], 3),
+            "in flight": f"{row['in_flight']:,}",
+            "last seen": moment(row["last_seen"]),
+            **({} if weighed is None else {side: rate_in_words(row, side) for side in ("no", "yes")}),
+        }
+        for row in rows
+    ]

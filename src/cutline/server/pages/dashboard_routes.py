@@ -56,7 +56,7 @@ def campaign(
 
     def show(opened: Campaign) -> Response:
         status = opened.status()
-        table = dashboard.table(opened, view)
+        table = dashboard.table(opened, view, status)
         return page(
             request,
             "campaign.html",
@@ -75,13 +75,25 @@ def campaign(
 
 
 @router.get("/workers", dependencies=READING)
-def workers(request: Request, campaign: CampaignName, served: Served) -> Response:
-    """Show who works on a campaign, how much, and how often they agree with what is decided."""
+def workers(request: Request, campaign: CampaignName, served: Served, rates: bool = False) -> Response:
+    """Show who works on a campaign, how much, and how often they agree with what is decided.
+
+    With ``rates`` also how often each is right, which takes all results to know, so that it is not followed live.
+    """
 
     def show(opened: Campaign) -> Response:
         status = opened.status()
-        state = dashboard.state([status])
-        return page(request, "workers.html", status=status, state=state, workers=opened.workers())
+        weighed = opened.weigh() if rates else None
+        return page(
+            request,
+            "workers.html",
+            status=status,
+            state=dashboard.state([status]),
+            workers=dashboard.workers_in_words(opened.workers(), weighed),
+            remarks=() if weighed is None else weighed.remarks,
+            rates=rates,
+            wording=request.app.state.settings.labelling.wording_of(status.settings),
+        )
 
     return served.use(campaign, show)
 

@@ -133,8 +133,9 @@ function key_of(event) {
 
 function press(event) {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("input, select, textarea, audio, video")) return;
+  if (event.target.closest("input, select, textarea")) return;
   const key = key_of(event);
+  if (event.target.closest("audio") && !/^\p{L}$/u.test(key)) return; // the other keys play and stop it
   for (const target of main().querySelectorAll("[data-keys]")) {
     if (target.dataset.keys.split(" ").includes(key)) {
       event.preventDefault();

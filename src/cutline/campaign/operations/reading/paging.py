@@ -6,7 +6,7 @@ seconds; until then what a page says of its arms is up to date, but their order 
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Double, Select, case, cast, false, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Double, Select, case, cast, false, literal, select, tuple_
 
 from cutline.campaign.checks import check_confidence, check_text
 from cutline.campaign.database.identity import Identity
@@ -23,6 +23,12 @@ ORDERS = ("given", "wrong", "id", "mean", "pulls")
 """What decisions can be sorted by; with a minus before it the other way round."""
 
 _DECISIONS = {"below": BELOW, "above": ABOVE, "undecided": UNDECIDED}
+
+COUNTED = 1_000
+"""So many arms that a filter or a search finds are counted exactly."""
+
+LONGEST_SEARCH = 10_000
+"""So many letters may be searched for; a database compares no pattern that is much longer."""
 
 
 class Page(NamedTuple):
@@ -47,20 +53,37 @@ class Page(NamedTuple):
         for what, text in (("after", self.after), ("search", self.search)):
             if text is not None:
                 check_text(what, text)
+        if self.search is not None and len(self.search) > LONGEST_SEARCH:
+            raise InvalidInputError(
+                f"search is {len(self.search):,} letters long; it may have {LONGEST_SEARCH:,} at most"
+            )
 
 
-def page(store: Store, campaign: Identity, wanted: Page, confidence: float) -> list[Decision]:
+class Found(NamedTuple):
+    """A page of decisions; ``matching``: how many arms filter and search find, more than ``COUNTED`` for many.
+
+    It is None where there is neither.
+    """
+
+    decisions: list[Decision]
+    matching: int | None
+
+
+def page(store: Store, campaign: Identity, wanted: Page, confidence: float) -> Found:
     """Return the decisions that are wanted; see Campaign.decisions."""
     wanted.check()
     check_confidence(confidence)
 
-    def read(connection: Connection) -> list[Decision]:
+    def read(connection: Connection) -> Found:
         if wanted.only is not None:
             require_decisions(connection, campaign)
+        among, matching = _candidates(connection, campaign, wanted)
         keys = _keys(connection, wanted.order.removeprefix("-"))
-        numbers = _numbers(connection, campaign, wanted, keys)
+        numbers = among.order_by(*_directed(wanted, keys)).limit(wanted.limit)
+        if wanted.after is not None:
+            numbers = numbers.where(_comes_after(connection, campaign, wanted, keys))
         sorted_rows = ROWS.where(arms.c.number.in_(numbers)).order_by(*_directed(wanted, keys))
-        return decisions_of(read_decided(connection, campaign, sorted_rows), confidence)
+        return Found(decisions_of(read_decided(connection, campaign, sorted_rows), confidence), matching)
 
     return store.read(read)
 
@@ -79,11 +102,12 @@ def _directed(wanted: Page, keys: list[ColumnElement[Any]]) -> list[ColumnElemen
     return [key.desc() for key in keys] if wanted.order.startswith("-") else keys
 
 
-def _numbers(
-    connection: Connection, campaign: Identity, wanted: Page, keys: list[ColumnElement[Any]]
-) -> Select[tuple[int]]:
-    """Return the query for the numbers of the arms that are wanted."""
-    numbers = select(arms.c.number).order_by(*_directed(wanted, keys)).limit(wanted.limit)
+def _candidates(connection: Connection, campaign: Identity, wanted: Page) -> tuple[Select[tuple[int]], int | None]:
+    """Return the query for the numbers of the arms that filter and search find, and how many they are.
+
+    Where they are few, their numbers stand in the query, so that the arms are gone through once.
+    """
+    numbers = select(arms.c.number)
     if wanted.order.endswith("wrong") and wanted.search is None:
         numbers = numbers.where(arms.c.campaign_id == campaign.id)  # the index cutline_arms_doubt has all it takes
     else:
@@ -93,12 +117,30 @@ def _numbers(
     if wanted.only in (None, "undecided"):  # an arm that is retired is neither above nor below
         numbers = numbers.where(arms.c.retired == false())
     if wanted.search is not None:
-        position = func.strpos if connection.dialect.name == "postgresql" else func.instr
-        numbers = numbers.where(position(arms.c.name, wanted.search) > 0)
-    if wanted.after is not None:
-        row = connection.execute(select(*keys).where(arms.c.name_digest == campaign.digest(wanted.after))).first()
-        if row is None:
-            raise NotFoundError(f"campaign {campaign.name!r} has no arm {quoted(wanted.after)}")
-        here, there = tuple_(*keys), tuple_(*(literal(value, key.type) for value, key in zip(row, keys, strict=True)))
-        numbers = numbers.where(here < there if wanted.order.startswith("-") else here > there)
-    return numbers
+        numbers = numbers.where(_contains(connection, wanted.search))
+    if wanted.only is None and wanted.search is None:
+        return numbers, None
+    found = connection.scalars(numbers.limit(COUNTED + 1)).all()
+    if len(found) <= COUNTED:
+        numbers = select(arms.c.number).where(arms.c.number.in_(found))
+    return numbers, len(found)
+
+
+def _contains(connection: Connection, text: str) -> ColumnElement[bool]:
+    """Return the condition that an id contains a text, where A to Z in either case are the same."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    if connection.dialect.name == "postgresql":
+        return arms.c.name.collate("C").ilike(f"%{escaped}%", escape="\\")
+    return arms.c.name.like(f"%{escaped}%", escape="\\")  # SQLite's own does not look at the case
+
+
+def _comes_after(
+    connection: Connection, campaign: Identity, wanted: Page, keys: list[ColumnElement[Any]]
+) -> ColumnElement[bool]:
+    """Return the condition for the arms that come after the last one of the page before."""
+    assert wanted.after is not None
+    row = connection.execute(select(*keys).where(arms.c.name_digest == campaign.digest(wanted.after))).first()
+    if row is None:
+        raise NotFoundError(f"campaign {campaign.name!r} has no arm {quoted(wanted.after)}")
+    here, there = tuple_(*keys), tuple_(*(literal(value, key.type) for value, key in zip(row, keys, strict=True)))
+    return here < there if wanted.order.startswith("-") else here > there
