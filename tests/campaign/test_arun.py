@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import threading
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,49 @@ def test_as_many_go_on_at_a_time_as_there_are_jobs_and_all_on_the_thread_of_the_
     campaign = made(60)
     assert asyncio.run(campaign.arun(measure, jobs=20)).told == 60
     assert (most, threads) == (20, {threading.get_ident()})
+
+
+def test_pulls_are_asked_for_ahead_where_telling_takes_as_long_as_measuring() -> None:
+    going_on, most, leased = 0, 0, []
+
+    class Slow(Campaign):
+        def tell_many(self, rewards: Any) -> int:
+            time.sleep(0.02)
+            return super().tell_many(rewards)
+
+    async def measure(pull: Pull) -> int:
+        nonlocal going_on, most
+        going_on += 1
+        most = max(most, going_on)
+        leased.append(campaign.status().in_flight)
+        await asyncio.sleep(0.01)
+        going_on -= 1
+        return 1
+
+    campaign = Slow.create(None, "run", ARMS, 0.5, "LSA", 60)
+    assert asyncio.run(campaign.arun(measure, jobs=4)).told == 60
+    assert most == 4
+    assert max(leased) == 8  # as many again as there are jobs
+    audit(campaign)
+
+
+def test_what_waits_for_a_place_is_given_back_by_a_run_that_ends() -> None:
+    class Slow(Campaign):
+        def tell_many(self, rewards: Any) -> int:
+            time.sleep(0.02)
+            return super().tell_many(rewards)
+
+    async def measure(pull: Pull) -> float:
+        if campaign.status().in_flight > 4:
+            raise ValueError("enough")
+        await asyncio.sleep(0.01)
+        return 1.0
+
+    campaign = Slow.create(None, "run", ARMS, 0.5, "LSA", 600)
+    with pytest.raises(MeasurementError, match="enough"):
+        asyncio.run(campaign.arun(measure, jobs=4))
+    assert campaign.status().in_flight == 0
+    audit(campaign)
 
 
 def test_the_database_is_asked_and_told_from_another_thread_than_the_event_loop(tmp_path: Path) -> None:

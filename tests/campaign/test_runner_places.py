@@ -83,6 +83,30 @@ def test_stopping_ends_running_commands_and_those_about_to_start() -> None:
     assert command._processes._running == set()
 
 
+def test_pulls_that_wait_for_a_place_are_measured_by_no_more_threads_than_there_are_jobs() -> None:
+    going_on, most, leased = set(), 0, []
+
+    class Slow(Campaign):
+        def tell_many(self, rewards: Any) -> int:
+            time.sleep(0.02)
+            return super().tell_many(rewards)
+
+    def measure(pull: Pull) -> int:
+        nonlocal most
+        going_on.add(threading.get_ident())
+        most = max(most, len(going_on))
+        leased.append(campaign.status().in_flight)
+        time.sleep(0.01)
+        going_on.discard(threading.get_ident())
+        return 1
+
+    campaign = Slow.create(None, "run", ["a", "b", "c"], 0.5, "LSA", 60)
+    assert campaign.run(measure, jobs=4).told == 60
+    assert most <= 4
+    assert max(leased) == 8
+    assert campaign.status().in_flight == 0
+
+
 class DatabaseThatFails:
     """A campaign of three pulls whose database takes none of them back."""
 

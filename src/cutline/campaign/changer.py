@@ -1,11 +1,13 @@
 """What is done with a campaign as a whole: change it, rename it, copy it, delete it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Self, Unpack
 
 from cutline.campaign.operations.changing import changing, creation
 from cutline.campaign.operations.changing.changing import Roster
 from cutline.campaign.operations.changing.creation import Arms
+from cutline.campaign.operations.upkeep import later
 from cutline.campaign.reader import Reader
 from cutline.campaign.results import Change
 from cutline.campaign.settings import Changes
@@ -44,6 +46,13 @@ class Changer(Reader):
         changed.
         """
         return changing.change(self._store, self._identity, self._clock, settings, Roster(add, retire, bring_back))
+
+    def learning_later(self) -> AbstractContextManager[Callable[[], None]]:
+        """Have asks and tells of this object learn nothing while this goes on, but what it yields do so when called.
+
+        So a run with several jobs learns when all are at work. When this ends, all is learnt that it is time for.
+        """
+        return later.put_off(self._store, self._identity, self._clock)
 
     def rename(self, name: str) -> None:
         """Give the campaign another name. Raises ConflictError if it is taken, InvalidInputError for a bad one."""

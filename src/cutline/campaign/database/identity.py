@@ -1,7 +1,7 @@
 """What a campaign is known by: the constant part of its row, its terms, and the ids of its pulls."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -37,12 +37,14 @@ class Terms(NamedTuple):
 class Identity:
     """The constant part of a campaign's row, its id and token, and the ``terms`` that this process read last.
 
-    Whoever depends on the present terms asks ``terms_of`` for them in his transaction.
+    Whoever depends on the present terms asks ``terms_of`` for them in his transaction. ``keeper`` is called with the
+    state after each ask and tell, and whether it was a tell, if others than the caller are to learn from it.
     """
 
     id: int
     token: str
     terms: Terms
+    keeper: Callable[[Any, bool], object] | None = None
 
     @property
     def name(self) -> str:

@@ -2,7 +2,8 @@
 
 import json
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self, Unpack
 
 from cutline.campaign.campaign import Campaign
@@ -244,6 +245,10 @@ class RemoteCampaign(Campaign):
         changed = [Change(**row) for row in self._post("change", given)]
         self.status()
         return changed
+
+    def learning_later(self) -> AbstractContextManager[Callable[[], None]]:
+        """Do nothing: it is the server that learns; see ``Campaign.learning_later``."""
+        return nullcontext(lambda: None)
 
     def rename(self, name: str) -> None:
         """Give the campaign another name; see ``Campaign.rename``."""

@@ -9,6 +9,7 @@ import contextvars
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Unpack
@@ -73,22 +74,32 @@ class _Tasks:
         self._retrier = Retrier(retry)
         self._event_loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting: deque[tuple[Sequence[Pull], Deliver]] = deque()
         self._is_stopping = False
 
     def start(self, batches: Iterable[Sequence[Pull]], deliver: Deliver) -> None:
         """See Places."""
-        self._event_loop.call_soon_threadsafe(self._create, list(batches), deliver)
+        self._event_loop.call_soon_threadsafe(self._add, [(batch, deliver) for batch in batches])
 
     def stop(self) -> None:
         """See Places."""
         if not self._event_loop.is_closed():
             asyncio.run_coroutine_threadsafe(self._cancel(), self._event_loop).result()
 
-    def _create(self, batches: Sequence[Sequence[Pull]], deliver: Deliver) -> None:
-        for batch in batches:
-            task = self._event_loop.create_task(self._measure_one(batch, deliver))
+    def _add(self, batches: Iterable[tuple[Sequence[Pull], Deliver]]) -> None:
+        self._waiting.extend(batches)
+        self._fill()
+
+    def _fill(self) -> None:
+        """Begin with what waits, as far as there are places."""
+        while self._waiting and len(self._tasks) < self.jobs:
+            task = self._event_loop.create_task(self._measure_one(*self._waiting.popleft()))
             self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            task.add_done_callback(self._end)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._fill()
 
     async def _measure_one(self, batch: Sequence[Pull], deliver: Deliver) -> None:
         began = time.monotonic()
@@ -104,6 +115,7 @@ class _Tasks:
 
     async def _cancel(self) -> None:
         self._is_stopping = True
+        self._waiting.clear()
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

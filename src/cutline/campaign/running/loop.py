@@ -1,10 +1,8 @@
 """The loop of a run: take pulls, have them measured, tell what comes back, until there is nothing more to do."""
 
-import math
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from queue import Empty, SimpleQueue
 
 from cutline.campaign.running.events import RunEvent, Watch
@@ -12,14 +10,11 @@ from cutline.campaign.running.in_flight import InFlight, RunReport
 from cutline.campaign.running.outcomes import Handling
 from cutline.campaign.running.places import Done, Places
 from cutline.campaign.running.signals import first_signal_calls
-from cutline.campaign.running.sources import Runnable, Source
+from cutline.campaign.running.sources import Learns, Runnable, Source
 from cutline.errors import MeasurementError, StoreError
 
 _TICK = 0.5
 """Seconds after which the campaign is asked again when there was nothing to be had."""
-
-_PARTS = 4
-"""What began together is told in so many parts at most."""
 
 
 class Loop:
@@ -46,20 +41,25 @@ class Loop:
         self._is_stopped = False
         self._measuring = 0  # batches
         self._seconds = 0.0  # that the last measurement has taken
-        self._turn = 0.0  # the seconds that the last turn has taken
+        self._turn = 0.0  # the seconds that the last turn has taken, without its wait
         self._waiting = False  # for others
         self._is_filling = False  # the places: more can be started at once
 
     def play(self, watch: Watch) -> RunReport:
-        """Measure until the campaign has finished or the time is up, and return what was done."""
-        with first_signal_calls(self.stop):
+        """Measure until the campaign has finished or the time is up, and return what was done.
+
+        With several places the campaign learns when they are filled, so that none stands empty for it.
+        """
+        with first_signal_calls(self.stop), self._learning_later() as learn:
+            began = time.monotonic()
             try:
                 while self._start_measuring(watch):
                     self._pulls.extend_leases()
-                    arrived = list(self._arrived(0 if self._is_filling else _TICK, self._part()))
+                    learn()
+                    self._turn = max(time.monotonic() - began, 0.9 * self._turn)
+                    arrived = list(self._arrived(0 if self._is_filling else _TICK))
                     began = time.monotonic()
                     self._take_in(arrived, watch)
-                    self._turn = time.monotonic() - began
             finally:
                 self._give_back()
         return self._report
@@ -69,11 +69,16 @@ class Loop:
         self._is_stopped = True
         self._arrivals.put(None)
 
+    def _learning_later(self) -> AbstractContextManager[Callable[[], None]]:
+        if self._places.jobs > 1 and isinstance(self._campaign, Learns):
+            return self._campaign.learning_later()
+        return nullcontext(lambda: None)
+
     def _start_measuring(self, watch: Watch) -> bool:
         """Fill some of the free places; return whether there is anything to wait for."""
-        free = self._places.jobs - self._measuring
+        free = self._places.jobs + self._ahead() - self._measuring
         self._is_filling = False
-        if free == 0:
+        if free <= 0:
             return True
         if time.monotonic() >= self._ends:
             self._report.time_is_up = self._measuring == 0
@@ -104,20 +109,23 @@ class Loop:
         self._waiting = elsewhere > 0
         return self._waiting
 
-    def _part(self) -> int:
-        """Return how many measurements are told in one turn at most.
+    def _ahead(self) -> int:
+        """Return how many measurements are asked for before there is a place for them.
 
-        Those that began together end together. If all were told in one turn, all places would stand empty for so
-        long; in parts, the others are measured meanwhile, if a turn is short against a measurement.
+        Twice as many as end in one turn, since they end in clusters, so that no place stands empty while the campaign
+        is told and asked: none where a turn is short against a measurement, and never more than there are places. A
+        single place waits for each result, so that every pull is chosen with all results known.
         """
-        parts = min(_PARTS, 1 + int(self._seconds / self._turn)) if self._turn else 1
-        return math.ceil(self._places.jobs / parts)
+        jobs = self._places.jobs
+        if jobs == 1 or not self._seconds or not self._source.asks_ahead:
+            return 0
+        return min(jobs, int(2 * jobs * self._turn / self._seconds))
 
-    def _arrived(self, timeout: float, most: int) -> Iterator[Done | RunEvent | None]:
-        """Yield what has arrived by now, or what arrives first within ``timeout`` seconds; at most so many."""
+    def _arrived(self, timeout: float) -> Iterator[Done | RunEvent | None]:
+        """Yield what has arrived by now, or what arrives first within ``timeout`` seconds."""
         with suppress(Empty):
             yield self._arrivals.get(timeout=timeout)
-            for _ in range(most - 1):
+            while True:
                 yield self._arrivals.get_nowait()
 
     def _take_in(self, arrived: list[Done | RunEvent | None], watch: Watch) -> None:
@@ -142,7 +150,7 @@ class Loop:
 
     def _tell_finished(self) -> None:
         """Tell what has been measured by now, before the rest is given back."""
-        self._pulls.tell([one for one in self._arrived(0, sys.maxsize) if isinstance(one, Done)])
+        self._pulls.tell([one for one in self._arrived(0) if isinstance(one, Done)])
 
     def _give_back(self) -> None:
         """Stop what is running and abandon its pulls; if the database fails, their leases will end all the same."""

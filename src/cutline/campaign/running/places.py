@@ -3,6 +3,7 @@
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -34,25 +35,32 @@ class Places(Protocol):
     jobs: int
 
     def start(self, batches: Iterable[Sequence[Pull]], deliver: Deliver) -> None:
-        """Begin to measure batches."""
+        """Measure batches, in their order; those for which there is no place begin when one is free."""
         ...
 
     def stop(self) -> None:
-        """End what is being measured, and wait for it, if it can be ended at all."""
+        """End what is being measured, and wait for it, if it can be ended at all; what waits is not begun."""
         ...
 
 
 class Threads:
-    """A thread for each batch."""
+    """A thread for each place; it ends when nothing waits to be measured."""
 
     def __init__(self, measurer: Measurer, jobs: int) -> None:
         self.jobs = jobs
         self._measurer = measurer
         self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()  # of what follows
+        self._working = 0
+        self._waiting: deque[Sequence[Pull]] = deque()
 
     def start(self, batches: Iterable[Sequence[Pull]], deliver: Deliver) -> None:
         """See Places; raise MeasurementError if the system has no threads left."""
-        started = [threading.Thread(target=self._measure, args=(batch, deliver), daemon=True) for batch in batches]
+        with self._lock:
+            self._waiting.extend(batches)
+            more = min(len(self._waiting), self.jobs - self._working)
+            self._working += more
+        started = [threading.Thread(target=self._work, args=(deliver,), daemon=True) for _ in range(more)]
         self._threads = [*filter(threading.Thread.is_alive, self._threads), *started]
         for thread in started:
             try:
@@ -64,13 +72,24 @@ class Threads:
 
     def stop(self) -> None:
         """See Places; commands that are about to start are ended, too, hence the repetition."""
+        with self._lock:
+            self._waiting.clear()
         began = time.monotonic()
         self._measurer.stop(signal.SIGTERM)
         while self._measurer.can_be_stopped and any(thread.is_alive() for thread in self._threads):
             self._measurer.stop(signal.SIGTERM if time.monotonic() - began < GRACE else signal.SIGKILL)
             time.sleep(0.02)
 
-    def _measure(self, batch: Sequence[Pull], deliver: Deliver) -> None:
-        began = time.monotonic()
-        result = self._measurer.measure(batch, deliver)
-        deliver(Done(batch, result, time.monotonic() - began))
+    def _work(self, deliver: Deliver) -> None:
+        while (batch := self._next()) is not None:
+            began = time.monotonic()
+            result = self._measurer.measure(batch, deliver)
+            deliver(Done(batch, result, time.monotonic() - began))
+
+    def _next(self) -> Sequence[Pull] | None:
+        """Return what a thread measures next, None if that is nothing and the thread ends."""
+        with self._lock:
+            if self._waiting:
+                return self._waiting.popleft()
+            self._working -= 1
+            return None

@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
-from typing import NamedTuple, Protocol
+from contextlib import AbstractContextManager, suppress
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from cutline.campaign.results import Pull, Pulls, Reason, Status
 from cutline.campaign.running.batch_sizes import Sizes
@@ -49,6 +49,15 @@ class BatchRunnable(Runnable, Protocol):
         ...
 
 
+@runtime_checkable
+class Learns(Protocol):
+    """A campaign that learns from what it is told, and can put that off."""
+
+    def learning_later(self) -> AbstractContextManager[Callable[[], None]]:
+        """Have it learn nothing while this goes on, until what is yielded is called."""
+        ...
+
+
 class Taken(NamedTuple):
     """Batches to be measured; why there are not more of them; whether more can be had at once."""
 
@@ -63,6 +72,9 @@ class Source(Protocol):
     tells_when_stopped: bool
     """Whether rewards that come back from what has been stopped can be told."""
 
+    asks_ahead: bool
+    """Whether pulls may be leased that wait for a place to be free."""
+
     def take(self, places: int, lease: float, without: Collection[str]) -> Taken:
         """Lease what at most ``places`` measurements at a time are to measure next."""
         ...
@@ -76,6 +88,7 @@ class Singles:
     """One pull at a time, for what measures one arm."""
 
     tells_when_stopped = False
+    asks_ahead = True
 
     def __init__(self, campaign: Runnable, remark: Callable[[], str | None] | None = None) -> None:
         """``remark`` returns, once, what makes the measurements look wrong as a whole."""
@@ -96,6 +109,7 @@ class Batches:
     """Batches of distinct arms, for what measures many arms at once."""
 
     tells_when_stopped = True
+    asks_ahead = False
 
     def __init__(self, campaign: BatchRunnable, sizes: Sizes, ends: float) -> None:
         """``ends``: when the run is to end, as time.monotonic counts."""

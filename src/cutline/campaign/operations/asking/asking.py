@@ -117,7 +117,7 @@ def ask(store: Store, campaign: Identity, clock: Clock, given: Wanted) -> Pulls:
         except DeadImportError:
             end_dead(store, campaign)
         else:
-            learning.keep_up(store, campaign, clock, state)
+            learning.after(store, campaign, clock, state)
             return pulls
 
 

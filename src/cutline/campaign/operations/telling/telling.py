@@ -49,7 +49,7 @@ def tell(store: Store, campaign: Identity, clock: Clock, answers: Iterable[tuple
         return 0
     new, state = store.write(lambda connection: _record(connection, campaign, clock, told), pipelined=True)
     if new:
-        learning.keep_up(store, campaign, clock, state, told=True)
+        learning.after(store, campaign, clock, state, told=True)
     return new
 
 

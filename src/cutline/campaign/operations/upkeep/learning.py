@@ -59,6 +59,19 @@ def decide_after_upgrade(store: Store, campaign: Identity, clock: Clock) -> None
         keep_up(store, campaign, clock, wholly=True)
 
 
+def after(store: Store, campaign: Identity, clock: Clock, state: State, told: bool = False) -> None:
+    """Keep up after an ask or a tell that has left the campaign in this state, or have its keeper do so."""
+    if campaign.keeper is None:
+        keep_up(store, campaign, clock, state, told)
+    else:
+        campaign.keeper(state, told)
+
+
+def is_behind(state: State) -> bool:
+    """Whether it is time to learn, or some arms are not up to date."""
+    return state.up_to_date < state.arms or (state.learn_at is not None and state.results >= state.learn_at)
+
+
 def keep_up(
     store: Store,
     campaign: Identity,
@@ -117,7 +130,7 @@ def _learn(store: Store, campaign: Identity, clock: Clock, generation: int) -> b
         write_learnt(connection, campaign, clock, state._replace(generation=generation + 1), new)
         return True
 
-    return store.write(write)
+    return store.write(write, safe=False)  # what a power failure undoes is learnt again
 
 
 def write_learnt(connection: Connection, campaign: Identity, clock: Clock, state: State, known: Learnt) -> None:
@@ -166,7 +179,7 @@ def _learn_from(settings: Settings, state: State, records: list[Any], before: Le
 def _bring_batch(store: Store, campaign: Identity) -> bool:
     """Bring a batch of arms up to date, if some are not; return whether there are more."""
     store.read(lambda connection: arithmetic_of(connection, campaign, read_state(connection, campaign)).prepare())
-    return store.write(lambda connection: _bring_some(connection, campaign))
+    return store.write(lambda connection: _bring_some(connection, campaign), safe=False)
 
 
 def _bring_some(connection: Connection, campaign: Identity) -> bool:
