@@ -2,8 +2,8 @@
 
 A thousand measurements of 20 milliseconds, 50 at a time, cannot take less than 0.4 seconds. The campaign is one as
 anybody makes it, with 100 arms, in an SQLite file in DIR (here by default: a file system in memory would not wait for
-any disk); its measurement is a coroutine that sleeps. Beside it: the same with a prior that is given, so that nothing is
-learnt; in memory; and without a campaign, as fifty coroutines that only sleep. All are measured in turn.
+any disk); its measurement is a coroutine that sleeps. Beside it: the same with a prior that is given, so that nothing
+is learnt; in memory; and without a campaign, as fifty coroutines that only sleep. All are measured in turn.
 """
 
 import argparse

@@ -139,6 +139,20 @@ def test_the_database_is_asked_and_told_from_another_thread_than_the_event_loop(
     assert threading.get_ident() not in threads
 
 
+def test_a_measurement_may_return_a_note_with_the_reward() -> None:
+    campaign = made(3)
+
+    async def measure(pull: Pull) -> Any:
+        return (1.0, f"answer {pull.arm}") if pull.arm != "c" else 0.5
+
+    assert asyncio.run(campaign.arun(measure, jobs=2)).told == 3
+    assert {result.arm: (result.reward, result.note) for result in campaign.results()} == {
+        "a": (1.0, "answer a"),
+        "b": (1.0, "answer b"),
+        "c": (0.5, None),
+    }
+
+
 def test_measurements_see_the_context_variables_of_the_caller() -> None:
     model = contextvars.ContextVar("model", default=0.0)
 

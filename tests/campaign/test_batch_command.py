@@ -43,8 +43,9 @@ def test_ids_are_arguments_exactly_as_they_stand_and_lines_of_a_file() -> None:
 
 
 def test_what_the_report_does_not_name_could_not_be_measured_alone() -> None:
-    result = measured("say('a', reward=1); say('C', reward=1); say('c', skipped='no'); ", "abc")
+    result = measured("say('a', reward=1, note='!'); say('C', reward=1); say('c', skipped='no'); ", "abc")
     assert (result.rewards, result.skipped, result.death) == ({"a": 1.0}, {"c": "no"}, None)
+    assert result.notes == {"a": "!"}
     assert [(arm, *trouble[:2]) for arm, trouble in result.troubles.items()] == [
         ("b", "missing", "the report does not name it, but 'C'")
     ]

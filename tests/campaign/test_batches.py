@@ -153,6 +153,12 @@ def test_a_timeout_may_mean_something_else_than_a_crash() -> None:
     assert report.set_aside == ["arm 1"]
 
 
+def test_batches_may_have_notes_with_their_rewards() -> None:
+    campaign = made(2, ARMS[:2])
+    campaign.run_batches(lambda pulls: [(1.0, pull.arm.upper()) for pull in pulls])
+    assert [(result.arm, result.note) for result in campaign.results()] == [("arm 0", "ARM 0"), ("arm 1", "ARM 1")]
+
+
 class Slept(Campaign):
     """A campaign in which the first result of arm 3 always comes too late."""
 

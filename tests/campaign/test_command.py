@@ -57,9 +57,17 @@ def test_the_id_is_one_argument_exactly_as_it_stands(arm: str, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("printed", "reward"),
-    [("1", 1.0), ("noise\\n0.25\\n\\n", 0.25), (" 0 ", 0.0), ("1e-1", 0.1), ("x" * 9000 + "\\n1", 1.0)],
+    [
+        ("1", 1.0),
+        ("noise\\n0.25\\n\\n", 0.25),
+        (" 0 ", 0.0),
+        ("1e-1", 0.1),
+        ("x" * 9000 + "\\n1", 1.0),
+        ("0.5\\t12 tokens", (0.5, "12 tokens")),
+        ("0.5\\t", 0.5),
+    ],
 )
-def test_the_last_line_can_be_the_reward(printed: str, reward: float) -> None:
+def test_the_last_line_can_be_the_reward_and_have_a_note_after_a_tab(printed: str, reward: object) -> None:
     assert Command(python(f"print('{printed}')"), stdout=True)(pull("a")) == reward
 
 

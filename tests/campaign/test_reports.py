@@ -18,7 +18,7 @@ def lines(*rows: Any, arms: Any = "abcd", end: bytes = b"\n") -> Report:
 def test_a_line_has_a_reward_a_reason_to_skip_or_why_it_could_not_be_measured() -> None:
     report = lines(
         {"arm": "a", "reward": 1},
-        {"arm": "b", "reward": 0.25, "output": "it says why"},
+        {"arm": "b", "reward": 0.25, "output": "it says why", "note": "12 tokens"},
         {"arm": "c", "skipped": "not here"},
         {"arm": "d", "error": "no database"},
     )
@@ -26,6 +26,7 @@ def test_a_line_has_a_reward_a_reason_to_skip_or_why_it_could_not_be_measured() 
     assert report.skipped == {"c": "not here"}
     assert report.errors == {"d": "no database"}
     assert report.output == {"b": "it says why"}
+    assert report.notes == {"b": "12 tokens"}
     assert not report.begun
 
 

@@ -53,13 +53,13 @@ class ThreeCoins:
         pulls = [Pull(f"{self.left}-{i}", "coin", None, None, lease) for i in range(count)]
         return Pulls(pulls, None if count == n else Reason.BUDGET_SPENT)
 
-    def tell(self, pull: Pull, reward: float) -> None:
+    def tell(self, pull: Pull, reward: float, note: str | None = None) -> None:
         self.flying -= 1
         self.told.append((pull.arm, reward))
 
-    def tell_many(self, rewards: Iterable[tuple[Pull, float]]) -> None:
-        for pull, reward in rewards:
-            self.tell(pull, reward)
+    def tell_many(self, rewards: Iterable[Any]) -> None:
+        for answer in rewards:
+            self.tell(*answer)
 
     def abandon(self, pull: Pull) -> None:
         self.flying, self.left = self.flying - 1, self.left + 1
@@ -80,6 +80,31 @@ def test_anything_that_is_asked_and_told_like_a_campaign_can_be_run() -> None:
     with pytest.raises(MeasurementError, match="arm 'coin': ZeroDivisionError"):
         run(coins, lambda pull: 1 / 0)
     assert (coins.left, coins.flying, coins.told) == (3, 0, [])
+
+
+def test_a_measurement_may_return_a_note_that_the_history_of_the_arm_shows() -> None:
+    campaign = made(3)
+    campaign.run(lambda pull: (pull.arm == "a", f"{len(pull.arm)} tokens"))
+    assert [past.answers[-1].note for past in campaign.arm("a").pulls] == ["1 tokens"]
+    assert [(result.reward, result.note) for result in campaign.results()] == [
+        (1.0, "1 tokens"),
+        (0.0, "1 tokens"),
+        (0.0, "1 tokens"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ((1.0, 7), "arm '.': note 7 is not text; write other things as text, such as JSON"),
+        ((1.0,), r"arm '.': \(1.0,\) is neither a reward nor \(reward, note\)"),
+        ((2.0, "much"), r"arm '.': reward 2.0 is not a number in \[0, 1\]"),
+    ],
+    ids=["note", "one", "reward"],
+)
+def test_what_is_neither_a_reward_nor_one_with_a_note_is_refused(answer: Any, message: str) -> None:
+    with pytest.raises(MeasurementError, match=message):
+        made().run(lambda pull: answer)
 
 
 def test_one_job_measures_what_asking_and_telling_by_hand_does() -> None:

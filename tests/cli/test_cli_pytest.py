@@ -36,11 +36,30 @@ def test_a_suite_is_run_and_its_tests_are_decided_on_and_another_time_it_goes_on
     assert again.err.splitlines()[0].startswith("campaign 'main' in x.db, going on: 2 arms, threshold 0.5, ")
 
 
-def test_a_skipped_test_is_no_reason_to_fail(cutline: Run) -> None:
+def test_a_test_that_skips_itself_is_retired_and_no_reason_to_fail(cutline: Run) -> None:
     Path("test_b.py").write_text("import pytest\ndef test_a(): pass\ndef test_b(): pytest.skip('not here')\n")
-    done = cutline("pytest", "--budget", 2, "--fail-on", "undecided", "--format", "ids", "test_b.py")
-    assert (done.status, done.out) == (0, "test_b.py::test_a\ntest_b.py::test_b\n")
-    assert "skipped: test_b.py::test_b" in done.err.splitlines()
+    words = ["pytest", "--db", "x.db", "--budget", 2, "--fail-on", "undecided", "--format", "ids", "test_b.py"]
+    done = cutline(*words)
+    assert (done.status, done.out) == (0, "test_b.py::test_a\n")
+    lines = done.err.splitlines()
+    assert lines.count("arm 'test_b.py::test_b' is skipped: not here; retired") == 1
+    assert "skipped: test_b.py::test_b" in lines
+    again = cutline(*words)
+    assert (again.status, again.out, "skipped" in again.err) == (0, done.out, False)
+    assert cutline("campaign", "decisions", "--db", "x.db", "--retired", "--format", "ids").out == "test_b.py::test_b\n"
+
+
+def test_a_campaign_that_is_there_is_changed_if_asked_to(cutline: Run) -> None:
+    words = ["pytest", "--db", "x.db", "--format", "ids", "test_a.py"]
+    assert cutline(*words, "--threshold", "0.5", "--budget", 2).status == 0
+    Path("test_a.py").write_text("def test_good(): pass\ndef test_new(): pass\n")
+    refused = cutline(*words, "--runs-per-test", 3)
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.endswith("; cutline campaign change changes that, and so does --change\n")
+    done = cutline(*words, "--runs-per-test", 3, "--threshold", "0.6", "--change")
+    assert (done.status, done.out) == (0, "test_a.py::test_good\ntest_a.py::test_new\n")
+    assert "going on: 3 arms, threshold 0.6, " in done.err
+    assert "budget spent: spent 6 of 6, " in done.err
 
 
 def test_the_time_may_be_what_is_limited(cutline: Run) -> None:

@@ -80,7 +80,6 @@ MEANS = {
     "test_parameter[x,y]": 1.0,
     "test_parameter[[::]/]": 1.0,
     "test_fails": 0.0,
-    "test_skips_itself": None,
     "test_xpasses_strictly": 0.0,
     "test_set_up_breaks": 0.0,
     "test_tear_down_breaks": 0.0,
@@ -103,7 +102,7 @@ def test_every_kind_of_test_counts_as_it_should_and_what_is_known_to_be_skipped_
     done = run([*xdist, "-p", "anyio.pytest_plugin", "test_kinds.py"], 13)
     assert done.means == MEANS
     assert done.report.skipped == ["test_kinds.py::test_skips_itself"]
-    assert "arm 'test_kinds.py::test_skips_itself' is skipped: not now" in done.news
+    assert "arm 'test_kinds.py::test_skips_itself' is skipped: not now; retired" in done.news
     assert "arm 'test_kinds.py::test_set_up_breaks': setup: RuntimeError: no database; counts as 0" in done.news
 
 

@@ -74,7 +74,7 @@ def find(
     except ConflictError as error:
         with suppress(ConflictError):
             Campaign.open(url, name or the_one(url), **_fixed(settings)).close()
-            error = ConflictError(f"{error}; cutline campaign change changes that, and so does run --change")
+            error = ConflictError(f"{error}; cutline campaign change changes that, and so does --change")
         raise error from None
 
 

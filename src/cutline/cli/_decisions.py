@@ -1,7 +1,7 @@
 """How commands show decisions, and the exit status that these are worth."""
 
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -85,13 +85,10 @@ def output_of(options: dict[str, Any]) -> Output:
     return output
 
 
-def show_decisions(
-    decisions: "Sequence[Decision]", output: Output, name: str, threshold: float, skipped: Collection[str] = ()
-) -> int:
+def show_decisions(decisions: "Sequence[Decision]", output: Output, name: str, threshold: float) -> int:
     """Show the decisions of a campaign and return the exit status: 0, or 5 for what must not be.
 
-    Arms that were ``skipped``, since they are not to be measured, are no reason to fail. Raises what ``as_ids`` raises,
-    before anything is written.
+    Raises what ``as_ids`` raises, before anything is written.
     """
     from cutline.campaign.files.verdicts import as_ids, as_markdown, write_junit
     from cutline.campaign.results import in_words
@@ -107,7 +104,7 @@ def show_decisions(
         click.echo(as_markdown(decisions, threshold, output.only), nl=False)
     else:
         _print(shown, output)
-    return FAILED if any(in_words(item) in output.fail_on and item.arm not in skipped for item in decisions) else 0
+    return FAILED if any(in_words(item) in output.fail_on for item in decisions) else 0
 
 
 def _print(decisions: "Sequence[Decision]", output: Output) -> None:

@@ -51,8 +51,7 @@ def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..
     verdict = 0
     if decisions is not None:
         decisions.sort(key=lambda item: (item.above is None, item.above or False, item.mean or 0.0))
-        skipped = frozenset(report.skipped)
-        verdict = show_decisions(decisions, output, status.name, status.settings.threshold, skipped)
+        verdict = show_decisions(decisions, output, status.name, status.settings.threshold)
     ended = "time is up" if report.time_is_up else report.finished or "nothing more to measure"
     say(f"{ended}: {progress_line(status)}")
     if decisions is None:

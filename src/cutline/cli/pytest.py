@@ -66,6 +66,11 @@ from cutline.cli._streams import say
     "--db", metavar="URL", help="Keep the results: an SQLite file, or an address such as postgresql://host/name."
 )
 @campaign_option
+@click.option(
+    "--change",
+    is_flag=True,
+    help="Change a campaign that is there to what is given; new tests join, and those that are gone are retired.",
+)
 @lease_option
 @decision_options
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENTS]...")
@@ -81,6 +86,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     logs: str | None,
     db: str | None,
     name: str | None,
+    change: bool,
     lease: float,
     words: tuple[str, ...],
     **options: Any,
@@ -91,13 +97,15 @@ def command(  # noqa: PLR0913 - one parameter an option
     and in another order, until the budget is spent. What is no option here is handed to pytest, and so is all after --.
 
     A test that fails, ends its process or takes too long has failed. Skipped and xfailed tests are not measured. The
-    same command again goes on where it stopped, if --db keeps the results. Exit status 1: some tests were left alone;
+    same command again goes on where it stopped, if --db keeps the results; what is given must be as it was then, and
+    the tests, too, unless --change changes them. Exit status 1: some tests were left alone;
     5: there are tests that --fail-on names.
 
     \b
     Examples:
       cutline pytest
       cutline pytest --threshold 0.99 --minutes 30 --jobs 4 --db flaky.db --logs failures tests -m "not slow"
+      cutline pytest --runs-per-test 40 --change --db flaky.db tests -m "not slow"
     """
     from cutline.campaign.running.options import check_run
     from cutline.campaign.running.runner import run_command_batches
@@ -120,7 +128,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         lease=lease,
         seconds=seconds,
     )
-    campaign, new = open_campaign(db, name, suite, options, runs_per_test=runs_per_test, minutes=minutes)
+    campaign, new = open_campaign(db, name, suite, options, runs_per_test=runs_per_test, minutes=minutes, change=change)
     status = conduct(db, campaign, new, start, output)
     if kept is not None and kept.wrong is not None:
         say(f"not all failures were kept: {kept.wrong}")

@@ -32,7 +32,8 @@ from cutline.errors import InvalidInputError
     type=click.Choice(["exit", "stdout"]),
     default="exit",
     show_default=True,
-    help="What the reward is: 1 for exit status 0 and else 0; or the last line on standard output, a number in [0, 1].",
+    help="What the reward is: 1 for exit status 0 and else 0; or the last line on standard output, a number in [0, 1], "
+    "and maybe a tab and a note.",
 )
 @click.option(
     "--batch",

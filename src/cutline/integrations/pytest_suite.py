@@ -129,26 +129,29 @@ def open_campaign(
     *,
     runs_per_test: int | None,
     minutes: float | None,
+    change: bool = False,
 ) -> tuple[Campaign, bool]:
     """Return the campaign of a suite, made now if there is none, and whether it was made; see ``resume``.
 
     Tests that are skipped are no arms of a new one; one that is there may have them from a time when they were not.
     A new one has a threshold of 0.95 and a budget of 20 runs a test, unless ``settings``, ``runs_per_test`` or
-    ``minutes`` say otherwise. Raises InvalidInputError for runs a test out of range or together with a budget.
+    ``minutes`` say otherwise. ``change``: one that is there becomes what is given, with the tests that there are now;
+    those that are gone or skipped are retired. Raises InvalidInputError for runs a test out of range or together with a
+    budget.
     """
     given = dict(settings)
     if runs_per_test is not None and given.get("budget") is not None:
         raise InvalidInputError("give the runs of a test or the budget of all, not both")
     tests = suite.tests
-    found = find(db, name, None, given)
+    found = find(db, name, None, {} if change else given)
     if isinstance(found, Campaign):
         with found:
-            stored = {item.arm for item in found.decisions()}
+            stored = frozenset() if change else {item.arm for item in found.decisions()}
         tests = [test for test in suite.paths if test in stored or test not in suite.skipped]
     if runs_per_test is not None:
         given["budget"] = check_whole("runs_per_test", runs_per_test, 1) * len(tests)
     if isinstance(found, Campaign):
-        return resume(db, name, tests, given)
+        return resume(db, name, tests, given, change)
     if given.get("threshold") is None:
         given["threshold"] = THRESHOLD
     if given.get("budget") is None:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -10,8 +10,8 @@ from cutline.campaign.results import Pull, Reason
 from cutline.campaign.running.events import RunEvent
 from cutline.campaign.running.outcomes import BatchResult, Handling, Trouble, halves
 from cutline.campaign.running.places import Done
-from cutline.campaign.running.sources import Runnable, Source, tell_all
-from cutline.errors import ConflictError, MeasurementError
+from cutline.campaign.running.sources import Answer, Retires, Runnable, Source, tell_all
+from cutline.errors import AccessError, ConflictError, MeasurementError
 
 CRASHES_IN_A_ROW = 3
 """After so many crashes of an arm, with no reward between them, a run that abandons leaves it alone."""
@@ -22,8 +22,8 @@ class RunReport:
     """What a run did: ``told`` rewards; ``crashes``; ``late``, rewards refused because the lease had ended.
 
     ``set_aside``: the arms that were left alone because they could not be measured; ``skipped``: those that said that
-    they are not to be. ``finished``: why there is nothing more to do, or None if only such arms are left, or
-    ``time_is_up``.
+    they are not to be, and were retired. ``finished``: why there is nothing more to do, or None if only such arms are
+    left, or ``time_is_up``.
     """
 
     told: int = 0
@@ -66,11 +66,12 @@ class InFlight:
 
     def tell(self, done: Sequence[Done]) -> list[RunEvent]:
         """Tell the rewards of what has been measured."""
-        rewards = []
+        answers: list[Answer] = []
         for one in done:
-            pulls = {pull.arm: pull for pull in one.batch}
-            rewards += [(pulls[arm], reward) for arm, reward in one.result.rewards.items()]
-        return self._tell(rewards)
+            pulls, notes = {pull.arm: pull for pull in one.batch}, one.result.notes
+            for arm, reward in one.result.rewards.items():
+                answers.append((pulls[arm], reward, notes[arm]) if arm in notes else (pulls[arm], reward))
+        return self._tell(answers)
 
     def extend_leases(self) -> None:
         """Extend the leases if a third of their time has gone by."""
@@ -95,8 +96,8 @@ class InFlight:
                 yield RunEvent("remarked", text=remark)
         if result.rewards:
             self._deaths = 0
-        for arm, reason in result.skipped.items():
-            yield from self._skip(pulls[arm], reason)
+        if result.skipped:
+            yield from self._skip(result.skipped, pulls)
         for arm, trouble in result.troubles.items():
             yield self._handle(pulls[arm], trouble)
         if result.death is not None:
@@ -138,31 +139,44 @@ class InFlight:
             self.report.set_aside.append(pull.arm)
         return RunEvent("crashed", pull.arm, None, f"{text}; left alone from now on")
 
-    def _skip(self, pull: Pull, reason: str) -> Iterator[RunEvent]:
-        self._abandon(pull)
-        if pull.arm not in self.report.skipped:
-            self.report.skipped.append(pull.arm)
-            text = f"arm {pull.arm!r} is skipped" + (f": {reason}" if reason else "")
-            yield RunEvent("skipped", pull.arm, None, text)
+    def _skip(self, skipped: Mapping[str, str], pulls: Mapping[str, Pull]) -> Iterator[RunEvent]:
+        """Retire the arms that are not to be measured, so that nobody asks for them and they are not decided on."""
+        for arm in skipped:
+            self._abandon(pulls[arm])
+        new = [arm for arm in skipped if arm not in self.report.skipped]
+        self.report.skipped += new
+        retired = self._retire(new)
+        for arm in new:
+            reason = f": {skipped[arm]}" if skipped[arm] else ""
+            yield RunEvent("skipped", arm, None, f"arm {arm!r} is skipped{reason}{'; retired' if retired else ''}")
+
+    def _retire(self, arms: Sequence[str]) -> bool:
+        """Retire arms if the campaign can do so and lets this user; return whether they are."""
+        if not isinstance(self._campaign, Retires):
+            return False
+        with suppress(AccessError):  # whoever may only measure leaves them alone
+            self._campaign.change(retire=arms)
+            return True
+        return False
 
     def _abandon(self, pull: Pull) -> None:
         del self._running[pull.id]
         with suppress(ConflictError):  # the lease has ended, and others have told it
             self._campaign.abandon(pull)
 
-    def _tell(self, rewards: list[tuple[Pull, float]]) -> list[RunEvent]:
+    def _tell(self, rewards: list[Answer]) -> list[RunEvent]:
         """Tell rewards, and return what became of each."""
         if not rewards:
             return []
         try:
             late = tell_all(self._campaign, rewards)
         finally:
-            for pull, _ in rewards:
+            for pull, *_ in rewards:
                 del self._running[pull.id]
         self.report.late += len(late)
         self.report.told += len(rewards) - len(late)
         events = []
-        for pull, reward in rewards:
+        for pull, reward, *_ in rewards:
             del self._crashes[pull.arm]
             text = late.get(pull.id)
             events.append(RunEvent("late" if text else "told", pull.arm, float(reward), text))

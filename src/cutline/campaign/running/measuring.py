@@ -5,22 +5,22 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from inspect import isawaitable, iscoroutine, iscoroutinefunction
 from typing import Protocol, TypeAlias
 
-from cutline.campaign.checks import check_reward
+from cutline.campaign.checks import check_note, check_reward
 from cutline.campaign.results import Pull
 from cutline.campaign.running.commands.batch_command import BatchCommand
 from cutline.campaign.running.commands.command import Command
 from cutline.campaign.running.events import Watch
-from cutline.campaign.running.outcomes import BatchResult, Trouble, trouble_of
+from cutline.campaign.running.outcomes import BatchResult, Measured, Trouble, trouble_of
 from cutline.campaign.running.retrying import Retrier, Retry
 from cutline.errors import InvalidInputError, MeasurementError
 
-Measure: TypeAlias = Callable[[Pull], float]
-"""Measures ``pull.arm`` once and returns the reward: a number in [0, 1] or a boolean."""
+Measure: TypeAlias = Callable[[Pull], Measured]
+"""Measures ``pull.arm`` once and returns the reward, or (reward, note)."""
 
-AsyncMeasure: TypeAlias = Callable[[Pull], Awaitable[float]]
+AsyncMeasure: TypeAlias = Callable[[Pull], Awaitable[Measured]]
 """The same, to be awaited: a coroutine function."""
 
-MeasureBatch: TypeAlias = Callable[[Sequence[Pull]], Iterable[float | None]]
+MeasureBatch: TypeAlias = Callable[[Sequence[Pull]], Iterable[Measured | None]]
 """Measures each arm of a batch once and returns the rewards in its order; None: there is none for this arm."""
 
 
@@ -54,9 +54,9 @@ class SingleMeasurer:
         """See Measurer."""
         (pull,) = batch
         try:
-            reward = self._retrier.call(self._measure, pull, pull.arm, say)
-            _refuse_coroutine(reward)
-            return _measured(pull, reward)
+            answer = self._retrier.call(self._measure, pull, pull.arm, say)
+            _refuse_coroutine(answer)
+            return _measured(pull, answer)
         except Exception as error:
             return _failed([pull], error)
 
@@ -114,7 +114,7 @@ class BatchMeasurer:
 async def measure_awaited(measure: AsyncMeasure, retrier: Retrier, pull: Pull, say: Watch) -> BatchResult:
     """Measure one arm by a coroutine function."""
 
-    async def awaited(pull: Pull) -> float:
+    async def awaited(pull: Pull) -> Measured:
         answer = measure(pull)
         if not isawaitable(answer):
             raise MeasurementError(f"it returned {answer!r}, which cannot be awaited; plain functions are for run")
@@ -138,9 +138,18 @@ def _refuse_coroutine(reward: object) -> None:
         raise MeasurementError("it returned a coroutine; await campaign.arun(measure) runs what is to be awaited")
 
 
-def _measured(pull: Pull, reward: float) -> BatchResult:
-    check_reward(reward)
-    return BatchResult(rewards={pull.arm: reward})
+def _measured(pull: Pull, answer: Measured) -> BatchResult:
+    reward, note = _parted(answer)
+    return BatchResult(rewards={pull.arm: reward}, notes={} if note is None else {pull.arm: note})
+
+
+def _parted(answer: Measured) -> tuple[float, str | None]:
+    """Return the reward and the note that a measurement has returned; raise InvalidInputError for what is neither."""
+    if not isinstance(answer, tuple):
+        return check_reward(answer), None
+    if len(answer) != 2:
+        raise InvalidInputError(f"{answer!r} is neither a reward nor (reward, note)")
+    return check_reward(answer[0]), check_note(answer[1])
 
 
 def _failed(batch: Sequence[Pull], error: Exception) -> BatchResult:
@@ -148,21 +157,23 @@ def _failed(batch: Sequence[Pull], error: Exception) -> BatchResult:
     return BatchResult(troubles={pull.arm: trouble for pull in batch})
 
 
-def _listed(batch: Sequence[Pull], returned: Iterable[float | None]) -> BatchResult:
+def _listed(batch: Sequence[Pull], returned: Iterable[Measured | None]) -> BatchResult:
     """Return what a callable has made of a batch; raise MeasurementError if it did not return a reward for each arm."""
     _refuse_coroutine(returned)
     answers = list(returned)
     if len(answers) != len(batch):
         raise MeasurementError(f"{len(answers)} rewards came back for {len(batch)} arms; there must be one for each")
     rewards: dict[str, float] = {}
+    notes: dict[str, str] = {}
     troubles: dict[str, Trouble] = {}
     for pull, answer in zip(batch, answers, strict=True):
         if answer is None:
             troubles[pull.arm] = Trouble("missing", "no reward came back")
             continue
         try:
-            check_reward(answer)
-            rewards[pull.arm] = answer
+            rewards[pull.arm], note = _parted(answer)
+            if note is not None:
+                notes[pull.arm] = note
         except InvalidInputError as error:
             troubles[pull.arm] = trouble_of(error)
-    return BatchResult(rewards, troubles)
+    return BatchResult(rewards, troubles, notes=notes)

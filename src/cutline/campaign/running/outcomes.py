@@ -7,6 +7,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from cutline.campaign.results import Pull
 from cutline.errors import InvalidInputError, MeasurementError
 
+Measured: TypeAlias = float | tuple[float, str | None]
+"""A reward, a number in [0, 1] or a boolean; or a reward and a note, text that is kept with it."""
+
 OnTrouble: TypeAlias = Literal["stop", "zero", "abandon"]
 """What a trouble means: the end of the run, a reward of 0, or nothing, its pull being given back."""
 
@@ -45,7 +48,7 @@ class BatchResult:
     ``rewards`` of the arms that were measured; ``troubles`` of those that could not be; ``skipped``: those that are not
     to be measured, with the reason. If the batch has died before its end, ``death`` says how, and ``suspects`` are the
     arms of which one may be the cause: a single one is, several are measured again in halves. Arms that are named
-    nowhere were not reached: their pulls are given back.
+    nowhere were not reached: their pulls are given back. ``notes`` come with some of the rewards.
     """
 
     rewards: Mapping[str, float] = field(default_factory=dict)
@@ -53,6 +56,7 @@ class BatchResult:
     skipped: Mapping[str, str] = field(default_factory=dict)
     death: Trouble | None = None
     suspects: Sequence[str] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def halves(batch: Sequence[Pull]) -> list[Sequence[Pull]]:

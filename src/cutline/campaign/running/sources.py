@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from cutline.campaign.results import Pull, Pulls, Reason, Status
 from cutline.campaign.running.batch_sizes import Sizes
@@ -13,6 +13,10 @@ AT_A_TIME = 50
 """So many single measurements are started at a time; in between, results are told and signals obeyed."""
 
 
+Answer: TypeAlias = tuple[Pull, float] | tuple[Pull, float, str]
+"""A pull, its reward, and the note that comes with it where there is one."""
+
+
 class Runnable(Protocol):
     """What a run needs of a campaign; each method does what Campaign's does."""
 
@@ -20,11 +24,11 @@ class Runnable(Protocol):
         """Lease up to ``n`` pulls, of other arms than ``without``."""
         ...
 
-    def tell(self, pull: Pull, reward: float) -> object:
+    def tell(self, pull: Pull, reward: float, note: str | None = None) -> object:
         """Record the reward of a pull; raise ConflictError if its place has gone to another."""
         ...
 
-    def tell_many(self, rewards: Iterable[tuple[Pull, float]]) -> object:
+    def tell_many(self, rewards: Iterable[Answer]) -> object:
         """Record many rewards, all or none; raise ConflictError if the place of one has gone to another."""
         ...
 
@@ -55,6 +59,15 @@ class Learns(Protocol):
 
     def learning_later(self) -> AbstractContextManager[Callable[[], None]]:
         """Have it learn nothing while this goes on, until what is yielded is called."""
+        ...
+
+
+@runtime_checkable
+class Retires(Protocol):
+    """A campaign whose arms can be retired."""
+
+    def change(self, *, retire: Iterable[str]) -> object:
+        """Ask for these arms no more, and leave them out of what is decided."""
         ...
 
 
@@ -129,15 +142,15 @@ class Batches:
         return None
 
 
-def tell_all(campaign: Runnable, rewards: Sequence[tuple[Pull, float]]) -> dict[str, str]:
+def tell_all(campaign: Runnable, rewards: Sequence[Answer]) -> dict[str, str]:
     """Record rewards; return what is to be said of those that came too late, by the ids of their pulls."""
     with suppress(ConflictError):
         campaign.tell_many(rewards)
         return {}
     late = {}
-    for pull, reward in rewards:
+    for answer in rewards:
         try:
-            campaign.tell(pull, reward)
+            campaign.tell(*answer)
         except ConflictError as error:
-            late[pull.id] = str(error)
+            late[answer[0].id] = str(error)
     return late

@@ -146,7 +146,7 @@ class BatchCommand:
         """Return the result of a batch that has died while the ``accused`` were measured."""
         others = [] if self._prepare else [arm for arm in arms if not report.names(arm)]
         errors = {arm: Trouble("error", text) for arm, text in report.errors.items()}
-        return BatchResult(report.rewards, errors, report.skipped, death, list(accused) or others)
+        return BatchResult(report.rewards, errors, report.skipped, death, list(accused) or others, report.notes)
 
     def _filled(self, arms: Sequence[str], folder: Path, report: Path) -> list[bytes]:
         """Return the arguments for a batch; ids are UTF-8, whatever encoding the locale has for arguments."""
@@ -190,7 +190,7 @@ def _put_off(report: Report, why: str) -> BatchResult:
     why = shown(why.removesuffix(": "), 200)
     if not report.rewards:
         raise TryAgainError(why)
-    return BatchResult(report.rewards, skipped=report.skipped, death=Trouble("crash", why))
+    return BatchResult(report.rewards, skipped=report.skipped, death=Trouble("crash", why), notes=report.notes)
 
 
 def _result(arms: Sequence[str], report: Report) -> BatchResult:
@@ -199,7 +199,7 @@ def _result(arms: Sequence[str], report: Report) -> BatchResult:
     other = next(iter(report.others), None)
     missing = "the report does not name it" + ("" if other is None else f", but {quoted(other)}")
     troubles |= {arm: Trouble("missing", missing) for arm in arms if not report.names(arm)}
-    return BatchResult(report.rewards, troubles, report.skipped)
+    return BatchResult(report.rewards, troubles, report.skipped, notes=report.notes)
 
 
 def _read(path: Path) -> bytes:

@@ -14,6 +14,7 @@ from cutline.campaign.results import Pull
 from cutline.campaign.running.commands.endings import Endings, last_line
 from cutline.campaign.running.commands.first_failures import FirstFailures
 from cutline.campaign.running.commands.processes import Processes
+from cutline.campaign.running.outcomes import Measured
 from cutline.checks import check_positive
 from cutline.errors import InvalidInputError, MeasurementError, MeasurementTimeoutError, TryAgainError
 from cutline.text import quoted, shown
@@ -27,8 +28,8 @@ class Command:
 
     Every ``{arm}`` in its arguments is replaced by the id, as it stands: no shell sees it. Without ``stdout`` the
     reward is 1 for exit status 0 and 0 for any other, but for those that say that nothing was measured; with it, the
-    last line on standard output, a number in [0, 1], of a command that ends with status 0. A command runs in a process
-    group of its own, without input.
+    last line on standard output, a number in [0, 1], and maybe a tab and a note, of a command that ends with status 0.
+    A command runs in a process group of its own, without input.
     """
 
     def __init__(
@@ -62,8 +63,8 @@ class Command:
         self._processes = Processes()
         self._first = FirstFailures()
 
-    def __call__(self, pull: Pull) -> float:
-        """Run the command and return the reward.
+    def __call__(self, pull: Pull) -> Measured:
+        """Run the command and return the reward, with the note that it has printed after it, if there is one.
 
         Raises MeasurementError if it cannot be started, is killed by a signal, takes longer than the timeout, ends
         with an exit status that says nothing of the arm, or prints no reward where it should; TryAgainError if it ends
@@ -109,9 +110,12 @@ class Command:
         return f"exit status {status}" if crash is None and self._stdout and status != 0 else crash
 
 
-def _printed(line: str) -> float:
+def _printed(line: str) -> Measured:
+    """Return the reward at the beginning of a line, and what follows it after a tab, if anything does."""
+    written, _, note = line.partition("\t")
     try:
-        return read_reward(line)
+        reward = read_reward(written)
+        return (reward, note) if note else reward
     except InvalidInputError:
         what = f"the last line of its output is {quoted(line)}" if line else "it printed nothing"
         raise MeasurementError(f"{what}; it must be a number in [0, 1]") from None

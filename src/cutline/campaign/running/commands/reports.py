@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from cutline.campaign.checks import check_reward
+from cutline.campaign.checks import check_note, check_reward
 from cutline.errors import InvalidInputError
 from cutline.text import quoted
 
@@ -18,8 +18,8 @@ Format: TypeAlias = Literal["junit", "jsonl"]
 class Report:
     """What is said of arms: their rewards, why they are skipped, why they could not be measured.
 
-    ``begun``: those of which only the beginning is known, in order. ``output``: what was kept of failures. The first
-    thing that is said of an arm counts. ``others``: ids that are none of the batch.
+    ``begun``: those of which only the beginning is known, in order. ``output``: what was kept of failures; ``notes``
+    come with rewards. The first thing that is said of an arm counts. ``others``: ids that are none of the batch.
     """
 
     rewards: dict[str, float] = field(default_factory=dict)
@@ -27,6 +27,7 @@ class Report:
     errors: dict[str, str] = field(default_factory=dict)
     begun: dict[str, None] = field(default_factory=dict)
     output: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
     others: dict[str, None] = field(default_factory=dict)
 
     def names(self, arm: str) -> bool:
@@ -37,8 +38,8 @@ class Report:
 class JsonLines:
     """Reads lines such as ``{"arm": "a", "reward": 1}`` as they are written.
 
-    Instead of a reward a line may have ``skipped`` or ``error``, each with a reason, or neither, when the arm only
-    begins; ``output`` is kept of a failure.
+    A reward may have a ``note``, a text. Instead of a reward a line may have ``skipped`` or ``error``, each with a
+    reason, or neither, when the arm only begins; ``output`` is kept of a failure.
     """
 
     def __init__(self, arms: Iterable[str]) -> None:
@@ -90,9 +91,12 @@ class JsonLines:
             return
         if "reward" in row:
             try:
+                note = check_note(row.get("note"))
                 report.rewards[arm] = check_reward(row["reward"])
             except InvalidInputError as error:
                 raise InvalidInputError(f"the report, line {self._line}: {error}") from None
+            if note is not None:
+                report.notes[arm] = note
         elif "skipped" in row:
             report.skipped[arm] = str(row["skipped"])
         elif "error" in row:
