@@ -12,6 +12,7 @@ import random
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def main() -> None:
     taken: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="benchmark-") as name:
         for number in range(options.rounds + 1):
-            ways = {
+            ways: dict[str, Callable[[], float]] = {
                 "as anybody makes it": partial(with_campaign, Path(name) / f"{number}.db"),
                 "with a prior that is given": partial(with_campaign, Path(name) / f"{number} given.db", prior=(1, 1)),
                 "in memory": partial(with_campaign, None),
