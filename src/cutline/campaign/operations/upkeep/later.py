@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from cutline.campaign.database import counters
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
-from cutline.campaign.database.learnt import State
+from cutline.campaign.database.rows import counters
+from cutline.campaign.database.rows.learnt import State
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.upkeep import learning
 
