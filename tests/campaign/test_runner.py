@@ -86,11 +86,11 @@ def test_a_measurement_may_return_a_note_that_the_history_of_the_arm_shows() -> 
     campaign = made(3)
     campaign.run(lambda pull: (pull.arm == "a", f"{len(pull.arm)} tokens"))
     assert [past.answers[-1].note for past in campaign.arm("a").pulls] == ["1 tokens"]
-    assert [(result.reward, result.note) for result in campaign.results()] == [
-        (1.0, "1 tokens"),
-        (0.0, "1 tokens"),
-        (0.0, "1 tokens"),
-    ]
+    assert {result.arm: (result.reward, result.note) for result in campaign.results()} == {
+        "a": (1.0, "1 tokens"),
+        "b": (0.0, "1 tokens"),
+        "c": (0.0, "1 tokens"),
+    }
 
 
 @pytest.mark.parametrize(

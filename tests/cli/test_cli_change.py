@@ -99,6 +99,34 @@ def test_arms_join_are_retired_and_brought_back(campaign: Run) -> None:
     assert [line.split("  -  ")[-1].strip() for line in lines[1:]] == ["2: c, d", "2: a, c", "2: a, c"]
 
 
+def test_arms_in_json_lines_have_payloads(campaign: Run, cutline: Run) -> None:
+    Path("new.jsonl").write_text(
+        '{"id": "c", "payload": {"n": 1.5}}\n\n"d"\n{"arm": "a", "payload": "a.jpg", "mean": 1}\n'
+    )
+    done = campaign("change", "--add-arms", "new.jsonl")
+    assert done.err == "campaign 'main': arms added, 2: c, d; payloads replaced, 1: a\n"
+    made = cutline("campaign", "create", "--db", "y.db", "--arms", "new.jsonl", "--threshold", "0.5", "--budget", "3")
+    assert made.status == 0
+    with Campaign.open("y.db", "main") as opened:
+        assert {pull.arm: pull.payload for pull in opened.ask(3)} == {"c": {"n": 1.5}, "d": None, "a": "a.jpg"}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("a b", 'not JSON (Expecting value: line 1 column 1 (char 0)); it must be like {"id": "a", "payload": "what'),
+        ('{"payload": 1}', "'{\"payload\": 1}' has no id that is a text; it must be like"),
+        ("3", "'3' has no id that is a text; it must be like"),
+        ('"b"\n{"id": "b"}', "'b' stands in line 1 already"),
+    ],
+)
+def test_json_lines_that_are_no_arms_are_refused_with_their_line(campaign: Run, line: str, message: str) -> None:
+    Path("new.jsonl").write_text(line)
+    done = campaign("change", "--add-arms", "new.jsonl")
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert done.err.startswith(f"cutline: new.jsonl, line {line.count(chr(10)) + 1}: {message}")
+
+
 def test_what_would_be_decided_with_another_threshold_is_shown(campaign: Run) -> None:
     with Campaign.open("x.db", "main") as opened:
         opened.observe_many([("a", 0.6)] * 9 + [("b", 0.9)] * 9)

@@ -58,7 +58,7 @@ def test_a_campaign_that_is_there_is_changed_if_asked_to(cutline: Run) -> None:
     assert refused.err.endswith("; cutline campaign change changes that, and so does --change\n")
     done = cutline(*words, "--runs-per-test", 3, "--threshold", "0.6", "--change")
     assert (done.status, done.out) == (0, "test_a.py::test_good\ntest_a.py::test_new\n")
-    assert "going on: 3 arms, threshold 0.6, " in done.err
+    assert "going on: 2 arms, threshold 0.6, " in done.err
     assert "budget spent: spent 6 of 6, " in done.err
 
 

@@ -1,6 +1,6 @@
 """The same command again goes on where it stopped: open the campaign that is there, or make it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -35,15 +35,20 @@ def open_one(url: Url, name: str | None = None) -> Campaign:
 
 
 def resume(
-    url: Url | None, name: str | None, arms: Sequence[str] | None, settings: dict[str, Any], change: bool = False
+    url: Url | None,
+    name: str | None,
+    arms: Sequence[str] | Mapping[str, Any] | None,
+    settings: dict[str, Any],
+    change: bool = False,
 ) -> tuple[Campaign, bool]:
     """Return the campaign of that name, made now if there is none, and whether it was made.
 
     Without a name it is the only one there is, or a new one called main; without a url it is new, in memory.
-    ``arms`` (None: whatever it has) and ``settings`` (of ``Campaign.create``; those that are None are not given)
-    are held against what is stored, and are what a new one is made with: that needs arms, threshold and budget, its
-    policy is ``defaults.POLICY`` unless given. ``change``: a campaign that is there becomes what is given; its arms
-    that are not among ``arms`` are retired, and those that are retired and are among them are brought back.
+    ``arms`` (ids, or ids with payloads; None: whatever it has) and ``settings`` (of ``Campaign.create``; those that are
+    None are not given) are held against what is stored, and are what a new one is made with: that needs arms, threshold
+    and budget, its policy is ``defaults.POLICY`` unless given. ``change``: a campaign that is there becomes what is
+    given; its arms that are not among ``arms`` are retired, and those that are retired and are among them are brought
+    back.
     Raises ConflictError that names what differs, NotFoundError if there is none and something to make it is missing,
     and what ``Campaign.create`` raises.
     """
@@ -62,7 +67,7 @@ def resume(
 
 
 def find(
-    url: Url | None, name: str | None, arms: Sequence[str] | None, settings: dict[str, Any]
+    url: Url | None, name: str | None, arms: Sequence[str] | Mapping[str, Any] | None, settings: dict[str, Any]
 ) -> Campaign | NotFoundError:
     """Return the one that ``resume`` would open, or why there is none; raise what it raises if that one differs."""
     if url is None:
@@ -79,7 +84,7 @@ def find(
 
 
 def _changed(
-    url: Url | None, name: str | None, arms: Sequence[str] | None, settings: dict[str, Any]
+    url: Url | None, name: str | None, arms: Sequence[str] | Mapping[str, Any] | None, settings: dict[str, Any]
 ) -> Campaign | NotFoundError:
     """Return the campaign that is there, changed to what is given; raise what ``Campaign.change`` raises."""
     found = find(url, name, None, _fixed(settings))

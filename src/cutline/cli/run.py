@@ -13,7 +13,12 @@ from cutline.errors import InvalidInputError
 
 
 @click.command(name="run", context_settings={"ignore_unknown_options": True})
-@click.option("--arms", "arms_file", metavar="FILE", help="The arms, one id a line; - for standard input.")
+@click.option(
+    "--arms",
+    "arms_file",
+    metavar="FILE",
+    help="The arms, one id a line, or JSON Lines with payloads; - for standard input.",
+)
 @settings_options
 @click.option(
     "--db",

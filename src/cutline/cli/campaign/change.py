@@ -76,7 +76,8 @@ def _number(kind: Callable[[str], Any], what: str, word: str) -> Callable[..., t
     "--add-arms",
     "add",
     metavar="FILE",
-    help="Add the arms that are new among these, one id a line; - for standard input.",
+    help="Add the arms that are new among these, one id a line, or JSON Lines with payloads, which replace those that "
+    "are there; - for standard input.",
 )
 @click.option(
     "--retire-arms", "retire", metavar="FILE", help="Ask for these no more, and decide nothing; their results stay."

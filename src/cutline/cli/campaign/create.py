@@ -15,7 +15,11 @@ from cutline.errors import InvalidInputError
 @db_option
 @click.option("--campaign", "name", default="main", show_default=True, metavar="NAME", help="The campaign's name.")
 @click.option(
-    "--arms", "arms_file", required=True, metavar="FILE", help="The arms, one id a line; - for standard input."
+    "--arms",
+    "arms_file",
+    required=True,
+    metavar="FILE",
+    help="The arms, one id a line, or JSON Lines with payloads; - for standard input.",
 )
 @settings_options
 @wording_options

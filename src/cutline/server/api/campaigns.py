@@ -65,6 +65,6 @@ def _read(upload: BinaryIO) -> list[str]:
         shutil.copyfileobj(upload, file)
         file.flush()
         try:
-            return read_arms(file.name)
+            return list(read_arms(file.name))
         except InvalidInputError as error:
             raise InvalidInputError(str(error).replace(file.name, "the file")) from None
