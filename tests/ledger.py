@@ -1,6 +1,9 @@
 """What the tables of a campaign hold, read without the code that writes them."""
 
+import json
+import math
 from collections import Counter, defaultdict
+from fractions import Fraction
 from typing import Any
 
 from sqlalchemy import text
@@ -8,16 +11,18 @@ from sqlalchemy import text
 from cutline.campaign import Campaign
 from cutline.campaign.remote.campaign import RemoteCampaign
 
+UNDECIDED = 2
 LEASED, TOLD, ABANDONED, EXPIRED, OBSERVED, WITHDRAWN = range(6)
 STRIDE = 2**40
 ARMS = (
-    "number - {base}, name, payload, position, pulls, total, squares, in_flight, index_value, retired, "
-    "generation, decision, doubt"
+    "number - {base}, name, payload, position, pulls, total, squares, in_flight, index_value, evidence, "
+    "known, retired, generation, decision, doubt"
 )
 PULLS = "number - {base}, arm - {base}, state, expires, reward, worker, key, note, time"
 CAMPAIGN = (
     "name, threshold, policy, budget, seed, max_pulls_per_arm, repeat_workers, prior_a, prior_b, target_errors, "
-    "decide, retired, generation, learnt_from, learn_at, up_to_date, arms, numbered, spent, in_flight, observed, "
+    "decide, workers, excluded, known_rate, retired, generation, learnt_from, learn_at, up_to_date, "
+    "arms, numbered, spent, in_flight, observed, "
     "doubt, decided"
 )
 
@@ -74,7 +79,7 @@ def audit(campaign: Campaign) -> None:
     assert all(1 <= number <= numbered for number in numbers)
     assert set(states) <= set(range(WITHDRAWN + 1))
     assert (count, doubt) == (len(arms), sum(arm[-1] for arm in arms))
-    assert decided == sum(arm[4] > 0 and not arm[-4] for arm in arms)
+    assert decided == sum((arm[4] > 0 or arm[-5] is not None) and not arm[-4] for arm in arms)
     assert retired == sum(arm[-4] for arm in arms)
     assert all(arm[-1] == 0 for arm in arms if arm[-4])
     generations = [arm[-3] for arm in arms]
@@ -93,3 +98,47 @@ def audit(campaign: Campaign) -> None:
     for number, _, _, _, had, total, squares, leased, *_ in arms:
         assert (had, total, leased) == (len(rewards[number]), sum(rewards[number]), flying[number])
         assert squares == sum((2 * reward**2 + 10**9) // (2 * 10**9) for reward in rewards[number])
+    if campaign.settings.weighed:
+        _audit_evidence(campaign, arms, pulls, generation if up_to_date == count else None)
+
+
+def _audit_evidence(
+    campaign: Campaign, arms: list[tuple[Any, ...]], pulls: list[tuple[Any, ...]], generation: int | None
+) -> None:
+    """Assert that evidence, index and doubt of each arm follow from its results and from the fit written down.
+
+    ``generation``: that of all arms, None while they still follow; then an index may be between two fits.
+    """
+    fits = crowds(campaign)
+    for number, _, _, _, had, _, _, leased, index, evidence, known, retired, own, decision, doubt in arms:
+        crowd = fits[own]
+        each = [(worker, reward) for _, arm, _, _, reward, worker, *_ in pulls if arm == number and reward is not None]
+        assert evidence == sum(added(campaign, crowd, worker, reward) for worker, reward in each)
+        wrong = crowd["mistaken"] + (1 - 2 * crowd["mistaken"]) / (
+            1 + math.exp(min(abs(crowd["prior"] + evidence) / 10**9, 700))
+        )
+        if retired or known is not None:
+            assert (index, doubt) == (math.inf, 0)
+            assert decision == (UNDECIDED if retired else known)
+            continue
+        assert abs(doubt - wrong * 10**12) <= 1
+        assert decision == (UNDECIDED if had == 0 else int(crowd["prior"] + evidence >= 0))
+        if generation == own and math.isfinite(index):
+            n = had + leased
+            mean = Fraction(evidence, had) if had else 0
+            assert index == abs(float((crowd["prior"] + mean * n) / 10**9)) + 0.5 * math.log(n)
+
+
+def crowds(campaign: Campaign) -> dict[int, dict[str, Any]]:
+    """What was written down of the workers, by generation; before the first fit each is right 8 times in 11."""
+    query = "SELECT generation, knowledge FROM cutline_learnt WHERE campaign_id = :campaign"
+    before = round(10**9 * math.log(8 / 3))
+    first = {"workers": [], "anybody": [-before, before], "prior": 0, "mistaken": 0.04}
+    return {0: first} | {number: json.loads(known).get("crowd", first) for number, known in rows(campaign, query)}
+
+
+def added(campaign: Campaign, crowd: dict[str, Any], worker: str | None, reward: int) -> int:
+    """What a reward by a worker adds to the evidence on its arm, in whole billionths."""
+    weights = {name: weight for name, *weight in crowd["workers"]} | dict.fromkeys(campaign.settings.excluded, (0, 0))
+    no, yes = weights.get(worker, crowd["anybody"])
+    return math.floor(Fraction(no * (10**9 - reward) + yes * reward, 10**9) + Fraction(1, 2))

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.special import betaln
 
-from cutline.beliefs.workers import Crowd, Labels, asking_index, likelier, next_fit
+from cutline.beliefs.evidence import asking_index, next_fit
+from cutline.beliefs.workers import Crowd, Labels, likelier
 from cutline.recorded import bundled
 
 

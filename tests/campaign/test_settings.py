@@ -21,6 +21,8 @@ DEFAULT = Settings(0.5, LSA(), 10)
 OTHER = Settings(
     0.25, APT(0.05), 2**53, 7, 3, True, (0.5, 2.0), 0.125, "mean", "Is it?", ("no bird", "bird"), ("x", "b")
 )
+WEIGHED = Settings(0.5, LSA(), 10, workers="weighed", excluded=("bob", "ann"), known_rate=0.125)
+ONLY_WEIGHED = ("workers", "excluded", "known_rate")
 
 
 def test_every_setting_has_its_columns_its_option_and_its_type() -> None:
@@ -34,7 +36,7 @@ def test_every_setting_has_its_columns_its_option_and_its_type() -> None:
     assert {option.name for option in options} == set(NAMES)
 
 
-@pytest.mark.parametrize("settings", [DEFAULT, OTHER], ids=["default", "other"])
+@pytest.mark.parametrize("settings", [DEFAULT, OTHER, WEIGHED], ids=["default", "other", "weighed"])
 def test_settings_come_back_from_their_columns_as_they_were(settings: Settings) -> None:
     columns = settings.columns()
     assert {type(value) for value in columns.values()} <= {int, float, str, bool, type(None)}
@@ -56,15 +58,24 @@ def test_a_dictionary_of_settings_has_what_json_can_write() -> None:
         "question": "Is it?",
         "labels": ["no bird", "bird"],
         "keys": ["x", "b"],
+        "workers": "alike",
+        "excluded": [],
+        "known_rate": 0.0,
+    }
+    assert {name: WEIGHED.as_dict()[name] for name in ONLY_WEIGHED} == {
+        "workers": "weighed",
+        "excluded": ["ann", "bob"],
+        "known_rate": 0.125,
     }
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_any_setting_that_differs_is_named_with_both_values(name: str) -> None:
-    wanted: dict[str, Any] = {name: getattr(OTHER, name)}
-    DEFAULT.require({name: getattr(DEFAULT, name)})
+    wanted: dict[str, Any] = {name: getattr(WEIGHED if name in ONLY_WEIGHED else OTHER, name)}
+    stored = Settings(0.5, LSA(), 10, workers="weighed") if name in ONLY_WEIGHED[1:] else DEFAULT
+    stored.require({name: getattr(stored, name)})
     with pytest.raises(ConflictError, match=rf"^{name} is .*, not "):
-        DEFAULT.require(wanted)
+        stored.require(wanted)
 
 
 def test_none_is_a_value_only_of_settings_that_may_be_left_out() -> None:

@@ -26,6 +26,7 @@ from campaign_contract.stopping import Stopping
 from campaign_contract.telling import Telling
 from campaign_contract.under_fire import SharedUnderFire, UnderFire
 from campaign_contract.versions import Versions
+from campaign_contract.weighed import Knowing, SharedWeighed, Weighed
 from campaign_contract.weighing import Weighing
 from campaign_contract.whole import Whole
 from campaign_contract.working import Working
@@ -45,6 +46,8 @@ class CampaignContract(
     Deciding,
     Paging,
     Weighing,
+    Weighed,
+    Knowing,
     Learning,
     Creating,
     Pulling,
@@ -56,5 +59,5 @@ class CampaignContract(
     """Subclasses give a fixture ``url``: None, or that of an empty database."""
 
 
-class SharedCampaignContract(Clocks, Opening, Importing, Joining, Processes, SharedUnderFire, Versions):
+class SharedCampaignContract(Clocks, Opening, Importing, Joining, Processes, SharedWeighed, SharedUnderFire, Versions):
     """For databases that several processes share. Subclasses give a fixture ``url``: that of an empty database."""

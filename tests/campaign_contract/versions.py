@@ -114,10 +114,11 @@ class Versions(SharedCampaignTests):
             *(f"DROP TABLE cutline_{name}" for name in tables),
             "DROP INDEX cutline_pulls_arm",
             "DROP INDEX cutline_arms_doubt",
+            "DROP INDEX cutline_arms_known",
             *(f"ALTER TABLE cutline_campaigns DROP COLUMN {name}" for name in OF_CAMPAIGNS),
             *(
                 f"ALTER TABLE cutline_arms DROP COLUMN {name}"
-                for name in ("squares", "generation", "decision", "retired")
+                for name in ("squares", "generation", "decision", "retired", "evidence", "known")
             ),
             *(f"ALTER TABLE cutline_pulls DROP COLUMN {name}" for name in ("note", "time")),
             "UPDATE cutline_version SET version_num = '0001'",
@@ -134,6 +135,7 @@ OLD: Any = {"prior": (1, 1), "decide": "mean"}
 OF_CAMPAIGNS = (
     *("unfinished_until", "decide", "generation", "learnt_from", "learn_at", "up_to_date", "decided"),
     *("changed_at", "version", "retired", "question", "labels_a", "labels_b", "keys_a", "keys_b"),
+    *("workers", "excluded", "known_rate"),
 )
 
 

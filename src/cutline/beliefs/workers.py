@@ -13,7 +13,7 @@ odds of the share. Where the labels of a task clearly agree less than those of a
 better than chance: then workers cannot be told apart, and all count alike.
 
 A crowd is wrong on some tasks however many labels they get. That share is learnt from tasks whose answers are known;
-its prior has the mean ``_MISTAKEN``, about what is wrong in well-known test sets (Northcutt, Athalye and Mueller,
+its prior has the mean ``MISTAKEN``, about what is wrong in well-known test sets (Northcutt, Athalye and Mueller,
 NeurIPS 2021: 3.3 % on average, found by people who looked again).
 """
 
@@ -25,19 +25,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, expit, logit
 
+from cutline.beliefs.evidence import MISTAKEN, RATE
 from cutline.beliefs.intervals import Floats
 
 Ints = NDArray[np.int64]
 
-_LABELS, _RATE = 5.5, 4.0 / 5.5  # Beta(4, 1.5)
+_LABELS = 5.5  # with RATE: Beta(4, 1.5)
 _WORKERS = 30.0  # workers that the prior of the crowd's rate weighs
 _TASKS = 200.0
-_MISTAKEN, _KNOWN = 0.04, 50.0  # the share, and how many known tasks its prior weighs
+_KNOWN = 50.0  # known tasks that the prior of the share of mistakes weighs
 _STEPS, _CLOSE = 100, 1e-4
 _WEAK = 0.65  # how often a crowd is right that is just worth asking
 _CLEAR = 2.0  # standard errors
 _PAIRS = 30.0  # pairs of labels that the prior of their agreement weighs
-_FEWEST = 20  # labels after which it is time to learn again
 _EQUAL = 1e-9  # evidence that differs by less is taken to be equal: rounding must not decide
 
 
@@ -66,9 +66,9 @@ class Crowd:
 
     right: Floats
     wrong: Floats
-    rate: float = _RATE
+    rate: float = RATE
     prevalence: float = 0.5
-    mistaken: float = _MISTAKEN
+    mistaken: float = MISTAKEN
     tells: bool = False
 
     @classmethod
@@ -133,10 +133,8 @@ class Crowd:
         return self.prior + sums
 
     def wrong_side(self, evidence: ArrayLike) -> Floats:
-        """Return the probability that the likelier answer to a task is not the truth, as evidence has it."""
-        by_chance = expit(-np.abs(np.asarray(evidence, np.float64)))
-        wrong: Floats = self.mistaken + (1.0 - 2.0 * self.mistaken) * by_chance
-        return wrong
+        """Return the probability that the likelier answer to a task is not the truth; see ``wrong_side``."""
+        return wrong_side(evidence, self.mistaken)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it, for ``from_json``."""
@@ -160,17 +158,14 @@ def weigh(weights: Floats, worker: Ints, label: Floats) -> Floats:
     return each
 
 
-def asking_index(evidence: float, labels: float) -> float:
-    """Return the index of a task with so much evidence and so many labels, at least one: the smallest is asked for.
+def wrong_side(evidence: ArrayLike, mistaken: float) -> Floats:
+    """Return the probability that the likelier answer is not the truth, as evidence on tasks has it.
 
-    |evidence| + (1/2) ln n, which is LSA's (Algorithm 1) with the log odds in the place of alpha n gap^2.
+    ``mistaken``: the share of tasks that the crowd has wrong together.
     """
-    return abs(evidence) + 0.5 * math.log(labels)
-
-
-def next_fit(labels: int) -> int:
-    """Return at how many labels it is time to learn again after so many."""
-    return labels + max(labels * 3 // 20, _FEWEST)
+    by_chance = expit(-np.abs(np.asarray(evidence, np.float64)))
+    wrong: Floats = mistaken + (1.0 - 2.0 * mistaken) * by_chance
+    return wrong
 
 
 def likelier(evidence: Floats) -> NDArray[np.bool_]:
@@ -202,7 +197,7 @@ def _counts(labels: Labels, q: Floats | NDArray[np.int8], workers: int, rates: i
 def _crowds_rate(right: Floats, wrong: Floats) -> float:
     """Return how often the crowd is right: the mean of the workers' rates, by how well each is known."""
     n = right + wrong
-    return float(((right / (n + _LABELS)).sum() + _WORKERS * _RATE) / ((n / (n + _LABELS)).sum() + _WORKERS))
+    return float(((right / (n + _LABELS)).sum() + _WORKERS * RATE) / ((n / (n + _LABELS)).sum() + _WORKERS))
 
 
 def _agreement(labels: Labels, workers: int) -> tuple[float, bool]:
@@ -221,7 +216,7 @@ def _agreement(labels: Labels, workers: int) -> tuple[float, bool]:
     first = second - 1
     total, error = float(rest[first] @ rest[second]), float(np.sqrt(spread[first] @ spread[second]))
     weak = (2.0 * _WEAK - 1.0) ** 2 * float(np.sqrt(spread[first] * spread[second]).sum())
-    covariance = (total + _PAIRS * (_RATE - 0.5) ** 2) / (second.size + _PAIRS)
+    covariance = (total + _PAIRS * (RATE - 0.5) ** 2) / (second.size + _PAIRS)
     return min(max(covariance, 0.0), 0.25), total + _CLEAR * error >= weak
 
 
@@ -229,9 +224,9 @@ def _mistaken(known: NDArray[np.int8], evidence: Floats) -> float:
     """Return the share of tasks that a crowd has wrong together, as its evidence on tasks that are known shows it."""
     some = known >= 0
     sure = expit(np.where(known[some] == 1, evidence[some], -evidence[some]))  # of the answer that is right
-    share = _MISTAKEN
+    share = MISTAKEN
     for _ in range(_STEPS):
         others = share * (1.0 - sure)
         among = others / (others + (1.0 - share) * sure)
-        share = float((among.sum() + _KNOWN * _MISTAKEN) / (sure.size + _KNOWN))
+        share = float((among.sum() + _KNOWN * MISTAKEN) / (sure.size + _KNOWN))
     return min(share, 0.5)

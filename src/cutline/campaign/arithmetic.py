@@ -7,6 +7,7 @@ depend on the order in which they are added up, nor on the database, and a runni
 import json
 import math
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
 
     from cutline.beliefs.knowledge import Knowledge
 
-Record: TypeAlias = tuple[int, int, int]
-"""Pulls, total and squares."""
+Record: TypeAlias = tuple[int, int, int, int]
+"""Pulls, total, squares and evidence; the last is 0 where workers count alike."""
 
-NOTHING = (0, 0, 0)
+NOTHING = (0, 0, 0, 0)
 """The record of an arm without results."""
+
+Index: TypeAlias = Callable[[int, int, int, int], float]
+"""The index of an arm with these pulls, total, pulls in flight and evidence."""
 
 Whole: TypeAlias = "NDArray[np.int64]"
 Truths: TypeAlias = "NDArray[np.bool_]"
@@ -74,22 +78,25 @@ class Learnt(NamedTuple):
     """What was learnt from the records of all arms.
 
     ``knowledge``: the prior and the spread of rewards, as JSON has them, None if nothing was. ``policy``: what a
-    policy that learns has learnt, ``policy_from`` so many results.
+    policy that learns has learnt, ``policy_from`` so many results. ``crowd``: what is known of the workers, as
+    ``weights.Weights`` has it.
     """
 
     knowledge: Any = None
     policy: tuple[float, ...] | None = None
     policy_from: int = 0
+    crowd: Any = None
 
     def as_text(self) -> str:
         """Write it for ``from_text``."""
-        return json.dumps(self._asdict())
+        return json.dumps({name: value for name, value in self._asdict().items() if name != "crowd" or value})
 
     @classmethod
     def from_text(cls, text: str) -> "Learnt":
         """Read what ``as_text`` wrote."""
         read = json.loads(text)
-        return cls(read["knowledge"], None if read["policy"] is None else tuple(read["policy"]), read["policy_from"])
+        policy = None if read["policy"] is None else tuple(read["policy"])
+        return cls(read["knowledge"], policy, read["policy_from"], read.get("crowd"))
 
 
 class Verdict(NamedTuple):
@@ -104,6 +111,9 @@ class Arithmetic:
 
     ``learnt``: what was learnt from all arms.
     """
+
+    is_weighed = False
+    """Whether results are weighed by who gave them."""
 
     def __init__(self, settings: Settings, learnt: Learnt) -> None:
         policy = settings.policy
@@ -123,7 +133,15 @@ class Arithmetic:
         """Load and compute all that every record needs, before a lock is held."""
         _ = self._parameters, self._knowledge
 
-    def _index(self, pulls: int, total: int, in_flight: int) -> float:
+    def weigh(self, worker: bytes | None, units: int) -> int:
+        """Return what a reward by the worker of this digest adds to the evidence on its arm."""
+        return 0
+
+    def indices(self, worker: bytes | None) -> tuple[Index, Index]:
+        """Return the index of arms, and that for a worker; the same where workers count alike, or for None."""
+        return self.index, self.index
+
+    def _index(self, pulls: int, total: int, in_flight: int, evidence: int) -> float:
         """Return the policy's index, pulls in flight counted as if they will repeat the arm's mean.
 
         While the arm has no rewards they count as the threshold. FIRST and CLOSED see above.
@@ -164,7 +182,7 @@ class Arithmetic:
         known = self._learnt.knowledge
         return Knowledge(Beta(*self._prior)) if known is None else Knowledge.from_json(known)
 
-    def decide(self, pulls: Whole, totals: Whole, squares: Whole) -> tuple[Truths, Floats]:
+    def decide(self, pulls: Whole, totals: Whole, squares: Whole, evidence: Whole) -> tuple[Truths, Floats]:
         """Return whether arms with such records are above, and the probabilities that this is wrong, shape (R,).
 
         The likelier side is taken, the upper one between equal ones. Where the mean of the rewards decides, free of

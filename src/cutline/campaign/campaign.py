@@ -11,7 +11,7 @@ from cutline.campaign.database.identity import read_identities, read_identity
 from cutline.campaign.database.rows import counters
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.asking import asking, leases
-from cutline.campaign.operations.asking.asking import Wanted
+from cutline.campaign.operations.asking.wanted import Wanted
 from cutline.campaign.operations.changing import creation
 from cutline.campaign.operations.changing.creation import Arms
 from cutline.campaign.operations.observing import observing
@@ -19,7 +19,7 @@ from cutline.campaign.operations.telling import correcting, telling
 from cutline.campaign.operations.upkeep import learning
 from cutline.campaign.operations.upkeep.finishing import end_dead
 from cutline.campaign.results import Observation, Pull, Pulls, Status
-from cutline.campaign.settings import Expected, Options, Settings
+from cutline.campaign.settings import Expected, Making, Settings
 from cutline.defaults import POLICY
 from cutline.errors import ConflictError, InvalidInputError
 from cutline.policies import Policy
@@ -52,7 +52,7 @@ class Campaign(Changer):
         *,
         clock: Callable[[], float] | None = None,
         token: str | None = None,
-        **options: Unpack[Options],
+        **options: Unpack[Making],
     ) -> "Campaign":
         """Create a campaign and return it; the database is made where there is none. ``url`` None: in memory.
 
@@ -64,20 +64,23 @@ class Campaign(Changer):
         indices follow an order drawn with ``seed``. ``budget``, which has to be given, is the number of pulls that may
         be asked for.
         The other options: ``seed`` (0), ``max_pulls_per_arm`` (None), ``repeat_workers`` (False), ``prior``
-        (None), ``target_errors`` (None), ``decide`` ("likelier"), ``question``, ``labels`` and ``keys`` (None); see
+        (None), ``target_errors`` (None), ``decide`` ("likelier"), ``workers`` ("alike"), ``excluded`` (()),
+        ``known_rate`` (0), what is ``known`` beforehand (None), ``question``, ``labels`` and ``keys`` (None); see
         ``Options``. ``clock`` is for tests: it returns seconds since 1970 in UTC, instead of the database's clock.
 
         Raises InvalidInputError for a bad argument (an id that comes twice, a policy that needs the truth or the
         budget), ConflictError if the name is taken, StoreError if the database fails. Then nothing is created.
         """
-        settings = Settings(threshold, policy, budget, **options)  # type: ignore[arg-type]  # Settings parses it
+        given: dict[str, Any] = dict(options)
+        known = given.pop("known", None)
+        settings = Settings(threshold, policy, budget, **given)  # type: ignore[arg-type]  # Settings parses it
         if _is_served(url, token, clock):
             from cutline.campaign.remote.campaign import RemoteCampaign
 
-            return RemoteCampaign.make(url, token, name, arms, settings)
+            return RemoteCampaign.make(url, token, name, arms, settings, known)
         store = Store.connect(url, create=True)
         try:
-            return cls(store, creation.create(store, name, arms, settings, Clock(clock)), Clock(clock))
+            return cls(store, creation.create(store, name, arms, settings, Clock(clock), known), Clock(clock))
         except BaseException:
             store.close()
             raise

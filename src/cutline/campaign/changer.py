@@ -1,6 +1,6 @@
 """What is done with a campaign as a whole: change it, rename it, copy it, delete it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Self, Unpack
 
@@ -25,27 +25,32 @@ class Changer(Reader):
         add: Arms = (),
         retire: Iterable[str] = (),
         bring_back: Iterable[str] = (),
+        known: Mapping[str, bool] | None = None,
         **settings: Unpack[Changes],
     ) -> list[Change]:
         """Change settings and arms, and return what has changed: what is not given, or is so already, stays.
 
         ``budget``: not less than what is spent and in flight; with more, a finished campaign goes on. ``question``,
         ``labels`` and ``keys`` stand on pages to label on from the next item on. ``threshold``, ``policy``,
-        ``max_pulls_per_arm``, ``prior`` and ``decide`` change what all arms are called and which is next. This is made
-        anew in short transactions, and done when the method returns: until then an ask may follow the old order of
-        arms, never beyond the new ``max_pulls_per_arm``, and no campaign ends by its ``target_errors``. If the process
-        dies, whoever asks or tells goes on with it. Every change is kept: see ``history``.
+        ``max_pulls_per_arm``, ``prior``, ``decide``, ``workers`` and ``excluded`` change what all arms are called and
+        which is next. This is made anew in short transactions, and done when the method returns: until then an ask may
+        follow the old order of arms, never beyond the new ``max_pulls_per_arm``, and no campaign ends by its
+        ``target_errors``. If the process dies, whoever asks or tells goes on with it. Every change is kept: see
+        ``history``.
 
         ``add``: ids, or ids with payloads, as ``create`` takes them. Those that are new are added; of those that are
         there a payload replaces the one they have. ``retire``: arms that are asked for no more, and are in no decision
         unless it is asked for; their results stay, and what is in flight of them can be told. ``bring_back``: retired
-        arms that take part again. The settings are changed first, all at once; the arms follow in short transactions.
+        arms that take part again. ``known``: arms whose answer is known from now on. The settings are changed first,
+        all at once; the arms follow in short transactions.
 
         Raises InvalidInputError for a bad setting or one that cannot be changed, and for bad arms, NotFoundError for an
         arm to retire or bring back that there is not, ConflictError for a budget that is too small. Then nothing has
         changed.
         """
-        return changing.change(self._store, self._identity, self._clock, settings, Roster(add, retire, bring_back))
+        return changing.change(
+            self._store, self._identity, self._clock, settings, Roster(add, retire, bring_back, known)
+        )
 
     def learning_later(self) -> AbstractContextManager[Callable[[], None]]:
         """Have asks and tells of this object learn nothing while this goes on, but what it yields do so when called.

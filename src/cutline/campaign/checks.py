@@ -1,6 +1,6 @@
 """Checks of what a campaign is given: policy, prior, names, ids, rewards. Each returns what it was given, converted."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from cutline.checks import check_positive, finite
@@ -10,6 +10,9 @@ from cutline.text import quoted
 
 DECIDE = ("likelier", "mean")
 """The rules by which arms can be decided; see ``Options``."""
+
+WORKERS = ("alike", "weighed")
+"""How the results of workers can count; see ``Options``."""
 
 
 def check_policy(policy: Policy | str) -> Policy:
@@ -34,6 +37,37 @@ def check_decide(rule: Any) -> str:
     if rule not in DECIDE:
         raise InvalidInputError(f"decide is {rule!r}; it must be {' or '.join(DECIDE)}")
     return str(rule)
+
+
+def check_workers(workers: Any) -> str:
+    """Return how workers count; raise InvalidInputError unless it is one of ``WORKERS``."""
+    if workers not in WORKERS:
+        raise InvalidInputError(f"workers is {workers!r}; it must be one of {', '.join(WORKERS)}")
+    return str(workers)
+
+
+def check_excluded(excluded: Any) -> tuple[str, ...]:
+    """Return names of workers, each once, in order; raise InvalidInputError for one text, and for a bad name."""
+    if isinstance(excluded, (str, bytes)):
+        raise InvalidInputError(f"excluded is {excluded!r}; it must be a list of workers")
+    return tuple(sorted({check_text("excluded worker", name) for name in excluded or ()}))
+
+
+def check_known_rate(rate: Any) -> float:
+    """Return the share of pulls of arms whose answer is known; raise InvalidInputError unless 0 <= rate < 1."""
+    number = finite(rate)
+    if not 0.0 <= number < 1.0:
+        raise InvalidInputError(f"known_rate is {rate!r}; it must be a share of the pulls, from 0 to below 1")
+    return number
+
+
+def check_known(known: Mapping[str, Any] | None) -> dict[str, bool]:
+    """Return answers by arm; raise InvalidInputError for one that is not yes or no."""
+    answers = dict(known or {})
+    for arm, answer in answers.items():
+        if answer not in (0, 1):
+            raise InvalidInputError(f"the known answer of {quoted(arm)} is {answer!r}; it must be 0 or 1")
+    return {arm: answer == 1 for arm, answer in answers.items()}
 
 
 def check_target(target: Any) -> float:
@@ -96,11 +130,9 @@ def read_reward(text: str) -> float:
         raise InvalidInputError(f"{quoted(text)} is not a reward; it must be a number in [0, 1]") from None
 
 
-def check_workers(workers: str, known: str | None, exclude: Collection[str]) -> bool:
+def check_weighing(workers: str, known: str | None, exclude: Collection[str]) -> bool:
     """Return whether answers are weighed; raise InvalidInputError for another word, and for what only they can use."""
-    if workers not in ("alike", "weighed"):
-        raise InvalidInputError(f"workers is {workers!r}; it must be one of alike, weighed")
-    if workers == "alike" and (known is not None or exclude):
+    if check_workers(workers) == "alike" and (known is not None or exclude):
         raise InvalidInputError(
             "known answers and workers to exclude are for workers that are weighed: give --workers weighed, or --rates"
         )

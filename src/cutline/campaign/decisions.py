@@ -10,7 +10,20 @@ from cutline.rows import Rows
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DECISION_COLUMNS = ("arm", "pulls", "in_flight", "mean", "decision", "wrong", "hoeffding", "low", "high", "payload")
+DECISION_COLUMNS = (
+    "arm",
+    "pulls",
+    "in_flight",
+    "mean",
+    "decision",
+    "wrong",
+    "hoeffding",
+    "low",
+    "high",
+    "payload",
+    "probability",
+    "known",
+)
 
 
 class PageOptions(TypedDict, total=False):

@@ -84,7 +84,8 @@ class Reader:
 
         How far a worker is to be believed is learnt from how the answers of all agree, and from the answers that are
         ``known`` by arm. Those of workers in ``exclude`` count for nothing. ``confidence`` is that of all intervals.
-        What is asked for next does not depend on it. It reads all results.
+        What is asked for next does not depend on it. It reads all results. Where the campaign itself weighs workers,
+        what it knows and whom it excludes is taken as well, and all is learnt anew from the results there are now.
         Raises InvalidInputError unless the threshold is 0.5, NotFoundError for arms and workers that are not there.
         """
         from cutline.campaign.operations.reading import weighing

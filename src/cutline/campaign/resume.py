@@ -10,6 +10,7 @@ from cutline.campaign.operations.changing import roster
 from cutline.campaign.settings import Changes
 from cutline.defaults import POLICY
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
+from cutline.text import quoted
 
 DEFAULT_NAME = "main"
 """What a campaign is called that nobody gave a name."""
@@ -40,6 +41,7 @@ def resume(
     arms: Sequence[str] | Mapping[str, Any] | None,
     settings: dict[str, Any],
     change: bool = False,
+    known: Mapping[str, bool] | None = None,
 ) -> tuple[Campaign, bool]:
     """Return the campaign of that name, made now if there is none, and whether it was made.
 
@@ -48,18 +50,21 @@ def resume(
     None are not given) are held against what is stored, and are what a new one is made with: that needs arms, threshold
     and budget, its policy is ``defaults.POLICY`` unless given. ``change``: a campaign that is there becomes what is
     given; its arms that are not among ``arms`` are retired, and those that are retired and are among them are brought
-    back.
+    back. ``known``: the answers to arms where they are known, held against those of a campaign that is there, unless it
+    is changed.
     Raises ConflictError that names what differs, NotFoundError if there is none and something to make it is missing,
     and what ``Campaign.create`` raises.
     """
-    found = _changed(url, name, arms, settings) if change else find(url, name, arms, settings)
+    found = _changed(url, name, arms, settings, known) if change else find(url, name, arms, settings)
     if isinstance(found, Campaign):
+        if known and not change:
+            _require_known(found, known)
         return found, False
     if arms is None:
         raise _lacking(found, ["arms", *_missing(settings)])
     terms = terms_of_new(found, settings)
     try:
-        return Campaign.create(url, name or DEFAULT_NAME, arms, **terms), True
+        return Campaign.create(url, name or DEFAULT_NAME, arms, known=known, **terms), True
     except ConflictError:  # somebody else was faster
         if url is None:
             raise
@@ -84,7 +89,11 @@ def find(
 
 
 def _changed(
-    url: Url | None, name: str | None, arms: Sequence[str] | Mapping[str, Any] | None, settings: dict[str, Any]
+    url: Url | None,
+    name: str | None,
+    arms: Sequence[str] | Mapping[str, Any] | None,
+    settings: dict[str, Any],
+    known: Mapping[str, bool] | None,
 ) -> Campaign | NotFoundError:
     """Return the campaign that is there, changed to what is given; raise what ``Campaign.change`` raises."""
     found = find(url, name, None, _fixed(settings))
@@ -99,11 +108,23 @@ def _changed(
                 "bring_back": [arm for arm in retired if arm in given],
             }
         try:
-            found.change(**changes)
+            found.change(known=known, **changes)
         except BaseException:
             found.close()
             raise
     return found
+
+
+def _require_known(campaign: Campaign, known: Mapping[str, bool]) -> None:
+    """Close the campaign and raise ConflictError unless it has these answers to be known."""
+    there = {item.arm: item.above for item in campaign.decisions() if item.known}
+    for arm, answer in known.items():
+        if there.get(arm) != answer:
+            campaign.close()
+            raise ConflictError(
+                f"campaign {campaign.name!r}: the answer to {quoted(arm)} is not known to be {answer:d}; "
+                "cutline campaign change changes that, and so does run --change"
+            )
 
 
 def _fixed(settings: dict[str, Any]) -> dict[str, Any]:

@@ -5,12 +5,21 @@ be changed; rows of the database, dictionaries and comparisons are made from the
 column in database/schema.py with a migration, and its option in cli/_campaigns.py.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Self, TypedDict
 
-from cutline.campaign.checks import check_decide, check_policy, check_prior, check_target
+from cutline.campaign.checks import (
+    check_decide,
+    check_excluded,
+    check_known_rate,
+    check_policy,
+    check_prior,
+    check_target,
+    check_workers,
+)
 from cutline.campaign.wording import check_keys, check_labels, check_question
 from cutline.checks import check_whole
 from cutline.errors import ConflictError, CutlineError, InvalidInputError
@@ -43,6 +52,20 @@ class Options(TypedDict, total=False):
     """The words on its two buttons: of the reward 0, and of 1."""
     keys: tuple[str, str] | None
     """Their keys, next to the arrows."""
+    workers: str
+    """How results count: "alike"; or "weighed" by who gave them, at threshold 0.5: then the next arm is the one whose
+    truth the weights leave most open, and the likelier truth is decided, whatever the policy and the rule."""
+    excluded: Collection[str]
+    """Workers whose results stay and weigh nothing, and who get no more arms; where workers are weighed."""
+    known_rate: float
+    """The share of the pulls that are of arms whose answer is known beforehand; where workers are weighed."""
+
+
+class Making(Options, total=False):
+    """The same, and what is no setting."""
+
+    known: Mapping[str, bool] | None
+    """The answers, yes or no, to arms where they are known beforehand: they teach which workers are right."""
 
 
 class Expected(Options, total=False):
@@ -66,9 +89,12 @@ class Changes(TypedDict, total=False):
     question: str | None
     labels: tuple[str, str] | None
     keys: tuple[str, str] | None
+    workers: str
+    excluded: Collection[str]
+    known_rate: float
 
 
-OF_ARMS = ("threshold", "policy", "max_pulls_per_arm", "prior", "decide")
+OF_ARMS = ("threshold", "policy", "max_pulls_per_arm", "prior", "decide", "workers", "excluded")
 """The settings that index and probability of error of every arm depend on."""
 
 
@@ -95,12 +121,43 @@ class Settings:
     question: str | None = field(default=None, metadata=_checked(check_question))
     labels: tuple[str, str] | None = field(default=None, metadata={**_checked(check_labels), "pair": True})
     keys: tuple[str, str] | None = field(default=None, metadata={**_checked(check_keys), "pair": True})
+    workers: str = field(default="alike", metadata=_checked(check_workers))
+    excluded: tuple[str, ...] = field(default=(), metadata={**_checked(check_excluded), "json": True})
+    known_rate: float = field(default=0.0, metadata=_checked(check_known_rate))
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
             if value is not None or item.default is not None:
                 object.__setattr__(self, item.name, item.metadata["check"](value))
+        self._require_weighable()
+
+    @property
+    def weighed(self) -> bool:
+        """Whether results are weighed by who gave them."""
+        return self.workers == "weighed"
+
+    def require_known(self, known: Mapping[str, Any]) -> None:
+        """Raise InvalidInputError if there are known answers and workers count alike."""
+        if known and not self.weighed:
+            raise InvalidInputError("known answers are there for workers to be weighed by; give workers weighed, too")
+
+    def _require_weighable(self) -> None:
+        """Raise InvalidInputError for what does not go together with how workers count."""
+        if not self.weighed:
+            for name in ("excluded", "known_rate"):
+                if getattr(self, name):
+                    raise InvalidInputError(f"{name} is for workers that are weighed; give workers weighed, too")
+        elif self.threshold != 0.5:
+            raise InvalidInputError(
+                f"threshold is {self.threshold}; workers are weighed at 0.5, where an answer is yes or no"
+            )
+        elif self.prior is not None or self.decide != "likelier":
+            name = "decide" if self.prior is None else "prior"
+            raise InvalidInputError(
+                f"{name} is about the mean of an arm; where workers are weighed the likelier truth is decided, so it "
+                "must be left out"
+            )
 
     def has_room(self, pulls: int, in_flight: int) -> bool:
         """Whether an arm with so many results and pulls in flight may have one more result."""
@@ -126,15 +183,17 @@ class Settings:
         return replace(self, **changes)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the settings by name, as JSON has them: the policy as text, the prior as a list."""
+        """Return the settings by name, as JSON has them: the policy as text, tuples as lists."""
         return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
 
     def columns(self) -> dict[str, Any]:
-        """Return the settings as columns of a campaign's row: the policy as text, a pair as two columns."""
+        """Return the settings as columns of a campaign's row: policy as text, a pair as two columns, a list as JSON."""
         columns = self.as_dict()
         for item in (item for item in fields(self) if item.metadata.get("pair")):
             values = columns.pop(item.name) or [None] * len(_PARTS)
             columns |= {f"{item.name}_{part}": each for part, each in zip(_PARTS, values, strict=True)}
+        for item in (item for item in fields(self) if item.metadata.get("json")):
+            columns[item.name] = json.dumps(columns[item.name], ensure_ascii=False)
         return columns
 
     @classmethod
@@ -154,6 +213,8 @@ class Settings:
             if item.metadata.get("pair"):
                 pair = [row[f"{item.name}_{part}"] for part in _PARTS]
                 values[item.name] = None if None in pair else pair
+            elif item.metadata.get("json"):
+                values[item.name] = json.loads(row[item.name])
             else:
                 values[item.name] = row[item.name]
         return cls(**values)

@@ -89,13 +89,31 @@ _SETTINGS = (
         metavar="E",
         help="Stop as soon as the expected number of wrong decisions is at most this; default: never.",
     ),
+    click.option(
+        "--workers",
+        metavar="alike|weighed",
+        help="Count all results alike, or weigh them by who gave them; see docs/workers.md; default: alike.",
+    ),
+    click.option(
+        "--exclude",
+        "excluded",
+        multiple=True,
+        metavar="WORKER",
+        help="Weigh the results of this worker nothing; repeatable; with --workers weighed.",
+    ),
+    click.option(
+        "--known-rate",
+        type=float,
+        metavar="P",
+        help="The share of measurements that are of arms whose answer is known; default: 0.",
+    ),
 )
 
 
 def settings(values: dict[str, Any]) -> dict[str, Any]:
     """Return what ``settings_options`` were given, as ``resume`` and ``Campaign.create`` take it."""
     prior = values["prior"]
-    return values | {"prior": None if prior is None else tuple(prior)}
+    return values | {"prior": None if prior is None else tuple(prior), "excluded": values["excluded"] or None}
 
 
 def say_done(text: str, done: dict[str, Any], form: str) -> None:
@@ -110,6 +128,15 @@ known_option = click.option(
     metavar="FILE",
     help="Answers that are known beforehand, to weigh workers by: columns task and label.",
 )
+
+
+def answers(known: str | None) -> dict[str, bool] | None:
+    """Return what ``known_option`` names, by arm; None if it was not given."""
+    from cutline.recorded.sources import read_answers
+
+    return None if known is None else read_answers(known)
+
+
 exclude_option = click.option(
     "--exclude", multiple=True, metavar="WORKER", help="Weigh the answers of this worker nothing; repeatable."
 )

@@ -58,6 +58,8 @@ class Output:
     fail_on: tuple[str, ...]
     junit: str | None
     safe_csv: bool
+    weighed: bool = False
+    """Whether results were weighed by who gave them."""
 
 
 def check_safe_csv(safe_csv: bool, form: str) -> None:
@@ -117,19 +119,21 @@ def _print(decisions: "Sequence[Decision]", output: Output) -> None:
     elif form == "json":
         click.echo(as_json(list(decision_rows(decisions))), nl=False)
     else:
-        click.echo(_table(decisions), nl=False)
+        click.echo(_table(decisions, output.weighed), nl=False)
 
 
-def _table(decisions: "Sequence[Decision]") -> str:
-    """Return a table; long ids are shortened on a terminal only."""
+def _table(decisions: "Sequence[Decision]", weighed: bool) -> str:
+    """Return a table; long ids are shortened on a terminal only. ``weighed``: with how probably each arm is above."""
     from cutline.campaign.results import in_words
 
-    header = ["arm", "pulls", "mean", "decision", "wrong", "low", "high"]
+    weighed_columns = ["probability"] * weighed
+    header = ["arm", "pulls", "mean", *weighed_columns, "decision", "wrong", "low", "high"]
     rows = [
         [
             item.arm,
             f"{item.pulls:,}",
             number(item.mean),
+            *(number(item.probability) for _ in weighed_columns),
             in_words(item),
             number(item.wrong),
             number(item.low),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cutline.cli._decisions import Output, show_decisions
@@ -51,6 +52,7 @@ def conduct(db: str | None, campaign: "Campaign", new: bool, start: "Callable[..
     verdict = 0
     if decisions is not None:
         decisions.sort(key=lambda item: (item.above is None, item.above or False, item.mean or 0.0))
+        output = replace(output, weighed=status.settings.weighed)
         verdict = show_decisions(decisions, output, status.name, status.settings.threshold)
     ended = "time is up" if report.time_is_up else report.finished or "nothing more to measure"
     say(f"{ended}: {progress_line(status)}")

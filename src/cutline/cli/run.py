@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from cutline.cli._campaigns import settings, settings_options
+from cutline.cli._campaigns import answers, known_option, settings, settings_options
 from cutline.cli._decisions import decision_options, output_of
 from cutline.cli._options import batch_size, campaign_option, lease_option, numbers
 from cutline.cli._streams import require_output
@@ -20,6 +20,7 @@ from cutline.errors import InvalidInputError
     help="The arms, one id a line, or JSON Lines with payloads; - for standard input.",
 )
 @settings_options
+@known_option
 @click.option(
     "--db",
     metavar="URL",
@@ -95,6 +96,7 @@ from cutline.errors import InvalidInputError
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND {arm} ...")
 def command(  # noqa: PLR0913 - one parameter an option
     arms_file: str | None,
+    known: str | None,
     db: str | None,
     name: str | None,
     change: bool,
@@ -158,7 +160,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         many = BatchCommand(words, report=report, **shared)
         start = partial(run_batches, measure=many, batch=batch, **how)
     arms = None if arms_file is None else read_arms(arms_file)
-    campaign, new = resume(db, name, arms, settings(options), change)
+    campaign, new = resume(db, name, arms, settings(options), change, answers(known))
     return conduct(db, campaign, new, start, output)
 
 

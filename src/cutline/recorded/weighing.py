@@ -11,7 +11,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.beliefs.workers import Crowd, Labels, asking_index, likelier, next_fit
+from cutline.beliefs.evidence import asking_index, next_fit
+from cutline.beliefs.workers import Crowd, Labels, likelier
 from cutline.compiled import compile_plain, jit_in_place, kernel, made_once
 from cutline.errors import InvalidInputError
 from cutline.recorded.drawing import Piles

@@ -1,7 +1,7 @@
 """The campaigns that a server serves: one database, its connections shared by all of them."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from cutline.campaign.campaign import Campaign
@@ -65,9 +65,11 @@ class Campaigns:
             self._forget(name, campaign)
             return work(self._open(name))
 
-    def create(self, name: str, arms: Arms, settings: dict[str, Any]) -> tuple[str, Status]:
+    def create(
+        self, name: str, arms: Arms, settings: dict[str, Any], known: Mapping[str, bool] | None = None
+    ) -> tuple[str, Status]:
         """Create a campaign and return its token and where it stands; raise what ``Campaign.create`` raises."""
-        made = creation.create(self._store, name, arms, Settings(**settings), self._clock)
+        made = creation.create(self._store, name, arms, Settings(**settings), self._clock, known)
         return made.token, counters.status(self._store, made, self._clock)
 
     def workers_of(self, name: str, pulls: Sequence[str]) -> set[str | None]:

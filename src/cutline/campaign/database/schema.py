@@ -27,7 +27,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0009"
+HEAD = "0010"
 """The schema version that this code reads and writes."""
 
 VERSION_TABLE = "cutline_version"
@@ -68,6 +68,9 @@ campaigns = Table(
     Column("target_errors", Double),
     Column("question", Text),  # null, as the next four, for what the server asks
     *(Column(name, Text) for name in ("labels_a", "labels_b", "keys_a", "keys_b")),
+    Column("workers", Text, nullable=False),
+    Column("excluded", Text, nullable=False),  # JSON
+    Column("known_rate", Double, nullable=False),
     Column("arms", BigInteger, nullable=False),
     *(Column(name, BigInteger, nullable=False) for name in COUNTERS),
     Column("generation", BigInteger, nullable=False),  # of what has been learnt; see learning.py
@@ -167,10 +170,13 @@ arms = Table(
     Column("generation", BigInteger, nullable=False),  # of what index and doubt were computed from
     Column("decision", SmallInteger, nullable=False),
     Column("retired", Boolean, nullable=False),  # not asked for any more; its index is infinite and its doubt 0
+    Column("evidence", BigInteger, nullable=False),  # 0 where workers count alike; see weights.py
+    Column("known", SmallInteger),  # the answer where it is known beforehand, 1 or 0
 )
 Index("cutline_arms_name", arms.c.name_digest, unique=True)
 Index("cutline_arms_doubt", arms.c.campaign_id, arms.c.doubt, arms.c.number, arms.c.decision)
 Index("cutline_arms_queue", arms.c.campaign_id, arms.c.index_value, arms.c.position, arms.c.number)
+Index("cutline_arms_known", arms.c.campaign_id, arms.c.pulls, arms.c.position, arms.c.number)
 
 pulls = Table(
     "cutline_pulls",
@@ -192,7 +198,8 @@ Index("cutline_pulls_arm", pulls.c.arm)
 Index("cutline_pulls_expires", pulls.c.campaign_id, pulls.c.expires)
 Index("cutline_pulls_worker", pulls.c.worker_digest, pulls.c.arm)
 Index("cutline_pulls_key", pulls.c.key_digest, unique=True)
-# the migrations leave rows that have null there out of the last three; to say so here would load both dialects
+# the migrations leave rows that have null there out of the last three, and arms that are not known out of
+# cutline_arms_known; to say so here would load both dialects
 
 corrections = Table(
     "cutline_corrections",  # answers that have been replaced: the nth of a pull, who replaced it and when

@@ -7,10 +7,18 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self, Unpack
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.checks import check_confidence, check_name, check_note, check_reward, check_text
+from cutline.campaign.checks import (
+    check_confidence,
+    check_excluded,
+    check_known,
+    check_name,
+    check_note,
+    check_reward,
+    check_text,
+)
 from cutline.campaign.database.connecting.address import Url
 from cutline.campaign.decisions import Decisions, PageOptions
-from cutline.campaign.operations.asking.asking import Wanted
+from cutline.campaign.operations.asking.wanted import Wanted
 from cutline.campaign.operations.changing.changing import checked_ids
 from cutline.campaign.operations.changing.creation import Arms, checked_arms, require_same_arms
 from cutline.campaign.operations.observing.observing import checked_observation
@@ -57,12 +65,16 @@ class RemoteCampaign(Campaign):
         self._which = {"campaign": status.name, "id": row["id"]}
 
     @classmethod
-    def make(cls, url: Url, token: str | None, name: str, arms: Arms, settings: Settings) -> Self:
+    def make(
+        cls, url: Url, token: str | None, name: str, arms: Arms, settings: Settings, known: Mapping[str, bool] | None
+    ) -> Self:
         """Create a campaign; see ``Campaign.create``."""
         check_name(name)
+        answers = check_known(known)
+        settings.require_known(answers)
         settings.require_readable()
         connection = Connection(url, token)
-        head = json.dumps({"name": name, **settings.as_dict()}, allow_nan=False)
+        head = json.dumps({"name": name, "known": answers, **settings.as_dict()}, allow_nan=False)
         written = (
             json.dumps(arm) if payload is None else f'{{"id": {json.dumps(arm)}, "payload": {payload}}}'
             for arm, payload in checked_arms(arms)
@@ -178,7 +190,7 @@ class RemoteCampaign(Campaign):
         from cutline.campaign.operations.reading import weighing  # loads SciPy
 
         rows = ((item.arm, item.reward, item.worker) for item in self.results())
-        held = weighing.Held(self.name, self.settings.threshold, self.decisions(confidence=confidence), rows)
+        held = weighing.Held(self.name, self.settings, self.decisions(confidence=confidence), rows)
         return weighing.weigh(held, known, exclude, confidence)
 
     def records(self) -> list[tuple[int, float, int]]:
@@ -231,10 +243,15 @@ class RemoteCampaign(Campaign):
         add: Arms = (),
         retire: Iterable[str] = (),
         bring_back: Iterable[str] = (),
+        known: Mapping[str, bool] | None = None,
         **settings: Unpack[Changes],
     ) -> list[Change]:
         """Change settings and arms; see ``Campaign.change``."""
         given: dict[str, Any] = dict(settings)
+        if known:
+            given["known"] = check_known(known)
+        if "excluded" in given:
+            given["excluded"] = list(check_excluded(given["excluded"]))
         given["add"] = [
             arm if payload is None else {"id": arm, "payload": json.loads(payload)}
             for arm, payload in checked_arms(add)

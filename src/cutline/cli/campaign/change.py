@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from cutline.cli._campaigns import db_option, done_option, name_option, say_done
+from cutline.cli._campaigns import answers, db_option, done_option, known_option, name_option, say_done
 from cutline.cli._options import numbers, words
 from cutline.errors import InvalidInputError
 
@@ -83,8 +83,18 @@ def _number(kind: Callable[[str], Any], what: str, word: str) -> Callable[..., t
     "--retire-arms", "retire", metavar="FILE", help="Ask for these no more, and decide nothing; their results stay."
 )
 @click.option("--bring-back-arms", "bring_back", metavar="FILE", help="Have these take part again.")
+@click.option("--workers", metavar="alike|weighed", help="How results count; see campaign create.")
+@click.option(
+    "--exclude",
+    "excluded",
+    multiple=True,
+    metavar="WORKER|none",
+    help="Weigh the results of these workers nothing, repeatable, and of no others.",
+)
+@click.option("--known-rate", type=float, metavar="P", help="The share of measurements of arms whose answer is known.")
+@known_option
 @done_option
-def command(db: str, name: str | None, form: str, **options: Any) -> None:
+def command(db: str, name: str | None, known: str | None, form: str, **options: Any) -> None:
     """Change a campaign, also while others work on it.
 
     What is not given stays. Others go on by the new settings from their next call on; a finished campaign goes on where
@@ -97,14 +107,19 @@ def command(db: str, name: str | None, form: str, **options: Any) -> None:
       cutline campaign change --db labels.db --threshold 0.8 --target-errors none
       cutline campaign change --db labels.db --add-arms new.txt --retire-arms old.txt
       cutline campaign change --db labels.db --question "Is it a bird?" --labels "not a bird,bird"
+      cutline campaign change --db labels.db --workers weighed --known gold.csv --exclude bob
     """
     from cutline.campaign.files.arms_file import read_arms
     from cutline.campaign.files.exporting import change_in_words, change_rows
     from cutline.campaign.resume import open_one
 
-    given = {key: value for key, value in options.items() if value is not None}
+    given = {key: value for key, value in options.items() if value not in (None, ())}
     changes: Any = {key: value[0] if isinstance(value, tuple) else value for key, value in given.items()}
     changes |= {key: read_arms(options[key]) for key in ("add", "retire", "bring_back") if key in given}
+    if "excluded" in given:
+        changes["excluded"] = () if given["excluded"] == ("none",) else given["excluded"]
+    if known is not None:
+        changes["known"] = answers(known)
     if not changes:
         raise InvalidInputError("nothing to change is given, such as --budget 6000")
     with open_one(db, name) as campaign:

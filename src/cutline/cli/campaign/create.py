@@ -4,7 +4,16 @@ from typing import Any
 
 import click
 
-from cutline.cli._campaigns import db_option, done_option, say_done, settings, settings_options, wording_options
+from cutline.cli._campaigns import (
+    answers,
+    db_option,
+    done_option,
+    known_option,
+    say_done,
+    settings,
+    settings_options,
+    wording_options,
+)
 from cutline.cli._streams import say
 from cutline.cli._tables import counted
 from cutline.defaults import POLICY
@@ -23,8 +32,9 @@ from cutline.errors import InvalidInputError
 )
 @settings_options
 @wording_options
+@known_option
 @done_option
-def command(db: str, name: str, arms_file: str, form: str, **options: Any) -> None:
+def command(db: str, name: str, arms_file: str, known: str | None, form: str, **options: Any) -> None:
     """Create a campaign, and the database where there is none.
 
     --threshold and --budget are needed.
@@ -34,6 +44,8 @@ def command(db: str, name: str, arms_file: str, form: str, **options: Any) -> No
       cutline campaign create --db labels.db --arms tasks.txt --threshold 0.5 --budget 4000
       cutline campaign create --db birds.db --arms pictures.txt --threshold 0.5 --budget 4000 \
         --question "Is it a bird?" --labels "not a bird,bird" --keys x,b
+      cutline campaign create --db labels.db --arms tasks.txt --threshold 0.5 --budget 4000 \\
+          --workers weighed --known gold.csv --known-rate 0.05
     """
     from cutline.campaign import Campaign
     from cutline.campaign.database.connecting.address import label
@@ -45,7 +57,7 @@ def command(db: str, name: str, arms_file: str, form: str, **options: Any) -> No
         if needed not in given:
             raise InvalidInputError(f"--{needed} is missing")
     arms = read_arms(arms_file)
-    with Campaign.create(db, name, arms, **{"policy": POLICY} | given) as campaign:
+    with Campaign.create(db, name, arms, known=answers(known), **{"policy": POLICY} | given) as campaign:
         status = campaign.status()
     say_done(f"campaign {name!r} in {label(db)}: {counted(len(arms), 'arm')}", status_row(status), form)
     if status.warning:

@@ -2,7 +2,7 @@
 
 import click
 
-from cutline.cli._campaigns import db_option, exclude_option, known_option, name_option
+from cutline.cli._campaigns import answers, db_option, exclude_option, known_option, name_option
 from cutline.cli._streams import say
 from cutline.cli._tables import as_json, format_option, table
 from cutline.text import moment, number
@@ -30,15 +30,14 @@ def command(db: str, name: str | None, rates: bool, known: str | None, exclude: 
       cutline campaign workers --db labels.db
       cutline campaign workers --db labels.db --rates --known gold.csv
     """
-    from cutline.campaign.checks import check_workers
+    from cutline.campaign.checks import check_weighing
     from cutline.campaign.files.exporting import rate_in_words, rated_rows, worker_row
     from cutline.campaign.resume import open_one
-    from cutline.recorded.sources import read_answers
 
-    weighed = check_workers("weighed" if rates else "alike", known, exclude)
-    answers = None if known is None else read_answers(known)
+    weighed = check_weighing("weighed" if rates else "alike", known, exclude)
+    told = answers(known)
     with open_one(db, name) as campaign:
-        found = campaign.weigh(answers, exclude) if weighed else None
+        found = campaign.weigh(told, exclude) if weighed else None
         workers = campaign.workers()
     rows = [worker_row(worker) for worker in workers] if found is None else rated_rows(workers, found)
     for remark in () if found is None else found.remarks:

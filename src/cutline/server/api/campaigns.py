@@ -30,7 +30,7 @@ def list_campaigns(served: Served) -> list[Status]:
 @router.post("/campaigns", status_code=201, dependencies=_MANAGING_ALL)
 def create(body: NewCampaign, served: Served) -> Status:
     """Make a campaign."""
-    return Status.of(*served.create(body.name, body.given_arms(), body.settings()))
+    return Status.of(*served.create(body.name, body.given_arms(), body.settings(), body.known))
 
 
 @router.post("/campaigns/upload", status_code=201, dependencies=_MANAGING_ALL)

@@ -23,6 +23,8 @@ class Decision(BaseModel):
     low: Finite
     high: Finite
     retired: bool = False
+    probability: Finite = Field(description="The probability that the arm is above.")
+    known: bool = Field(False, description="Whether the answer was known beforehand.")
 
 
 class Page(Body):

@@ -66,10 +66,15 @@ class NewSettings(Words):
     prior: list[Finite] | None = Field(None, description="Beta(a, b) as [a, b]; null: learnt from the results.")
     target_errors: Finite | None = None
     decide: Annotated[str, Field(max_length=100)] = "likelier"
+    workers: Annotated[str, Field(max_length=100, description="How results count: alike, or weighed.")] = "alike"
+    excluded: list[Text] = Field([], description="Workers whose results weigh nothing.")
+    known_rate: Finite = Field(0.0, description="The share of pulls that are of arms whose answer is known.")
 
 
 class NewCampaign(NewSettings):
     """A campaign to be made."""
+
+    known: dict[Text, bool] = Field({}, description="Arms whose answer is known.", examples=[{"heron-17": True}])
 
     name: Name
     arms: list[Text | Arm] = Field(examples=[["heron-17", {"id": "wren-3", "payload": {"text": "a wren"}}]])
@@ -80,7 +85,7 @@ class NewCampaign(NewSettings):
 
     def settings(self) -> dict[str, Any]:
         """Return the settings as ``Campaign.create`` takes them."""
-        return self.model_dump(exclude={"name", "arms"})
+        return self.model_dump(exclude={"name", "arms", "known"})
 
 
 class Status(BaseModel):
@@ -121,6 +126,10 @@ class Changes(Words):
     prior: list[Finite] | None = None
     target_errors: Finite | None = None
     decide: Annotated[str, Field(max_length=100)] = "likelier"
+    workers: Annotated[str, Field(max_length=100)] = "alike"
+    excluded: list[Text] = []
+    known_rate: Finite = 0.0
+    known: dict[Text, bool] = {}
     add: list[Text | Arm] = []
     retire: list[Text] = []
     bring_back: list[Text] = []

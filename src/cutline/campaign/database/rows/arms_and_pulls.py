@@ -11,10 +11,11 @@ from typing import NamedTuple, TypeAlias, TypedDict
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from cutline.campaign.arithmetic import CLOSED, square
+from cutline.campaign.arithmetic import CLOSED, Arithmetic, square
 from cutline.campaign.database.identity import Identity, PullKey
 from cutline.campaign.database.prepared import Answer, Prepared, PreparedForEach
 from cutline.campaign.database.rows import counters
+from cutline.campaign.database.rows.evidence import sum_evidence
 from cutline.campaign.database.rows.learnt import State, arithmetic_of, read_state, receive_state, send_state
 from cutline.campaign.database.schema import ABOVE, BELOW, UNDECIDED, arms, pulls
 
@@ -31,17 +32,22 @@ class Arm:
     doubt: int
     decision: int
     retired: bool
+    generation: int
+    evidence: int
+    known: int | None
     changed: bool = False
 
-    def take(self, units: int) -> None:
-        """Add a reward."""
+    def take(self, units: int, evidence: int) -> None:
+        """Add a reward, and what it adds to the evidence."""
         self.pulls += 1
         self.total += units
         self.squares += square(units)
+        self.evidence += evidence
         self.changed = True
 
-    def change(self, pulls: int, total: int, squares: int, in_flight: int) -> None:
+    def change(self, pulls: int, total: int, squares: int, in_flight: int, evidence: int = 0) -> None:
         """Add to its counts."""
+        self.evidence += evidence
         self.pulls += pulls
         self.total += total
         self.squares += squares
@@ -72,6 +78,9 @@ _ARM = select(
     arms.c.doubt,
     arms.c.decision,
     arms.c.retired,
+    arms.c.generation,
+    arms.c.evidence,
+    arms.c.known,
 )
 _PULL = select(pulls.c.number, pulls.c.arm, pulls.c.state, pulls.c.reward, pulls.c.worker_digest)
 
@@ -102,6 +111,7 @@ _WRITE_ARM = Prepared(
         doubt=bindparam("new_doubt"),
         generation=bindparam("new_generation"),
         decision=bindparam("new_decision"),
+        evidence=bindparam("new_evidence"),
     ),
     (
         "new_pulls",
@@ -112,6 +122,7 @@ _WRITE_ARM = Prepared(
         "new_doubt",
         "new_generation",
         "new_decision",
+        "new_evidence",
         "which",
     ),
 )
@@ -134,7 +145,10 @@ class Locked(NamedTuple):
 def lock_range(connection: Connection, campaign: Identity, first: int, last: int) -> Locked:
     """Lock the arms from one place to another, counted from 0 in the order of the campaign, waiting for each."""
     rows = _LOCK_RANGE.rows(connection, first=campaign.base + first, last=campaign.base + last)
-    return Locked({}, {row[0]: Arm(*row) for row in rows}, read_state(connection, campaign))
+    found = {row[0]: Arm(*row) for row in rows}
+    state = read_state(connection, campaign)
+    _follow(connection, campaign, state, found)
+    return Locked({}, found, state)
 
 
 def lock_arms(connection: Connection, numbers: Iterable[int]) -> dict[int, Arm]:
@@ -163,16 +177,30 @@ def lock_pulls_and_arms(
     state_answer = send_state(connection, campaign)
     rows = {row[0]: PullRow._make(row) for row in pulls_answer.rows()}
     found = {row[0]: Arm(*row) for row in arms_answer.rows()}
-    return Locked(rows, found, receive_state(campaign, state_answer))
+    state = receive_state(campaign, state_answer)
+    _follow(connection, campaign, state, found)
+    return Locked(rows, found, state)
+
+
+def _follow(connection: Connection, campaign: Identity, state: State, found: dict[int, Arm]) -> None:
+    """Have the evidence on arms that are locked be of the generation of a state, before any of their pulls changes."""
+    arithmetic = arithmetic_of(connection, campaign, state)
+    if arithmetic.is_weighed:
+        stale = [number for number, arm in found.items() if arm.generation != state.generation]
+        for number, evidence in sum_evidence(connection, campaign, arithmetic, stale).items():
+            found[number].evidence = evidence
 
 
 def levels_of(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> list[Level]:
     """Return what ``write_levels`` writes of arms; ``state`` is that of the campaign."""
-    index = arithmetic_of(connection, campaign, state).index
-    return [
-        (arm.in_flight, CLOSED if arm.retired else index(arm.pulls, arm.total, arm.in_flight), arm.number)
-        for arm in changed
-    ]
+    arithmetic = arithmetic_of(connection, campaign, state)
+    return [(arm.in_flight, _index(arithmetic, arm), arm.number) for arm in changed]
+
+
+def _index(arithmetic: Arithmetic, arm: Arm) -> float:
+    if arm.retired or arm.known is not None:
+        return CLOSED
+    return arithmetic.index(arm.pulls, arm.total, arm.in_flight, arm.evidence)
 
 
 def write_levels(connection: Connection, levels: list[Level]) -> None:
@@ -180,9 +208,18 @@ def write_levels(connection: Connection, levels: list[Level]) -> None:
     _LEASE_ARM.run(connection, levels)
 
 
-def change_arms(connection: Connection, campaign: Identity, changed: Iterable[Arm]) -> Answer:
-    """Write arms that are locked and whose counts have changed; return the answer of ``counters.add``."""
-    growth = write_arms(connection, campaign, read_state(connection, campaign), changed)
+def change_arms(connection: Connection, campaign: Identity, changed: list[Arm]) -> Answer:
+    """Write arms that are locked and whose counts have changed as their pulls have; return what ``counters.add`` does.
+
+    The evidence on them is summed anew from the pulls.
+    """
+    state = read_state(connection, campaign)
+    arithmetic = arithmetic_of(connection, campaign, state)
+    if arithmetic.is_weighed:
+        sums = sum_evidence(connection, campaign, arithmetic, [arm.number for arm in changed])
+        for arm in changed:
+            arm.evidence = sums[arm.number]
+    growth = write_arms(connection, campaign, state, changed)
     return counters.add(connection, campaign, **growth)
 
 
@@ -196,21 +233,23 @@ class ArmsGrowth(TypedDict):
 def write_arms(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> ArmsGrowth:
     """Write arms as they are now, with index, doubt and decision; return by how much the sums over arms have grown.
 
-    An arm that is retired has no part in them.
+    An arm that is retired has no part in them, and one whose answer is known is decided by it.
     """
     arithmetic = arithmetic_of(connection, campaign, state)
     growth: ArmsGrowth = {"doubt": 0, "decided": 0}
     rows = []
     every = list(changed)
-    verdicts = arithmetic.verdicts([(arm.pulls, arm.total, arm.squares) for arm in every])
+    verdicts = arithmetic.verdicts([(arm.pulls, arm.total, arm.squares, arm.evidence) for arm in every])
     for arm, (above, doubt) in zip(every, verdicts, strict=True):
         decision = UNDECIDED if arm.pulls == 0 else ABOVE if above else BELOW
-        index = arithmetic.index(arm.pulls, arm.total, arm.in_flight)
+        if arm.known is not None:
+            doubt, decision = 0, ABOVE if arm.known else BELOW
         if arm.retired:
-            index, doubt, decision = CLOSED, 0, UNDECIDED
+            doubt, decision = 0, UNDECIDED
         growth["doubt"] += doubt - arm.doubt
         growth["decided"] += (decision != UNDECIDED) - (arm.decision != UNDECIDED)
         record = (arm.pulls, arm.total, arm.squares, arm.in_flight)
-        rows.append((*record, index, doubt, state.generation, decision, arm.number))
+        index = _index(arithmetic, arm)
+        rows.append((*record, index, doubt, state.generation, decision, arm.evidence, arm.number))
     _WRITE_ARM.run(connection, rows)
     return growth

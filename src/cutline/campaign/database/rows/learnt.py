@@ -13,6 +13,8 @@ from cutline.campaign.arithmetic import Arithmetic, Learnt
 from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.prepared import Answer, Prepared
 from cutline.campaign.database.schema import NOT_KNOWN, arms, campaigns, learnt
+from cutline.campaign.settings import Settings
+from cutline.campaign.weights import WeighedArithmetic
 from cutline.errors import StoreError
 
 STATE = (
@@ -114,8 +116,15 @@ def arithmetic_of(connection: Connection, campaign: Identity, state: State) -> A
     if key not in kept:
         while len(kept) >= _KEPT:
             kept.pop(next(iter(kept)), None)
-        kept[key] = Arithmetic(settings, read_learnt(connection, campaign, state.generation))
+        kept[key] = make_arithmetic(campaign, settings, read_learnt(connection, campaign, state.generation))
     return kept[key]
+
+
+def make_arithmetic(campaign: Identity, settings: Settings, known: Learnt) -> Arithmetic:
+    """Return the arithmetic of a campaign with these settings that has learnt this."""
+    if settings.weighed:
+        return WeighedArithmetic(settings, known, campaign.digest)
+    return Arithmetic(settings, known)
 
 
 def read_learnt(connection: Connection, campaign: Identity, generation: int) -> Learnt:

@@ -2,13 +2,11 @@
 
 import heapq
 import json
-from collections.abc import Callable, Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select
 
-from cutline.campaign.arithmetic import CLOSED
-from cutline.campaign.checks import check_text
+from cutline.campaign.arithmetic import CLOSED, Index
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.prepared import Answer, Prepared, Row
@@ -18,11 +16,13 @@ from cutline.campaign.database.rows.learnt import STATE, State, arithmetic_of
 from cutline.campaign.database.rows.pulls import expire_pulls, lease_pulls
 from cutline.campaign.database.schema import EXPIRED, LEASED, arms, campaigns, imports, pulls
 from cutline.campaign.database.store import BusyError, Store
+from cutline.campaign.operations.asking import mixing
+from cutline.campaign.operations.asking.mixing import Chosen
+from cutline.campaign.operations.asking.wanted import Wanted
 from cutline.campaign.operations.upkeep import learning
 from cutline.campaign.operations.upkeep.finishing import DeadImportError, end_dead, is_dead
 from cutline.campaign.results import Pull, Pulls, Reason
-from cutline.checks import check_positive, check_whole
-from cutline.errors import InvalidInputError
+from cutline.campaign.settings import Settings
 
 _LOCK_COUNTERS = Prepared(
     select(
@@ -65,6 +65,7 @@ def _queue(condition: Any) -> Select[Any]:
             arms.c.pulls,
             arms.c.total,
             arms.c.in_flight,
+            arms.c.evidence,
             arms.c.name,
             arms.c.payload,
         )
@@ -74,8 +75,11 @@ def _queue(condition: Any) -> Select[Any]:
     )
 
 
-_PULLS, _IN_FLIGHT, _NAME = 3, 5, 6
-"""Where these stand in a row of the queue."""
+_PULLS, _IN_FLIGHT, _NAME = 3, 5, 7
+"""Where these stand in a row of the queue; between the first and the last is what an index takes."""
+
+_CANDIDATES = 200
+"""Arms, more than are asked for, among which the one is looked for where the label of a worker is worth most."""
 
 _FOR_ANYBODY = _queue([])
 _FOR_WORKER = _queue([~_MINE])
@@ -83,27 +87,6 @@ _QUEUE = Prepared(_FOR_ANYBODY)
 _WORKER_QUEUE = Prepared(_FOR_WORKER)
 _TRY_QUEUE = Prepared(_FOR_ANYBODY.with_for_update(key_share=True, skip_locked=True))
 _TRY_WORKER_QUEUE = Prepared(_FOR_WORKER.with_for_update(key_share=True, skip_locked=True, of=arms))
-
-
-class Wanted(NamedTuple):
-    """What is asked for; see Campaign.ask."""
-
-    n: int
-    worker: str | None
-    lease: float
-    without: Collection[str]
-    distinct: bool
-    request: str | None
-
-    def checked(self) -> "Wanted":
-        """Return it converted; raise InvalidInputError for what cannot be asked for."""
-        n, lease = check_whole("n", self.n, 1), check_positive("lease", self.lease)
-        for what, text in (("worker", self.worker), ("request", self.request)):
-            if text is not None:
-                check_text(what, text)
-        if isinstance(self.without, str):
-            raise InvalidInputError(f"without is {self.without!r}; it must be a list of ids")
-        return self._replace(n=n, lease=lease, without=frozenset(self.without))
 
 
 def ask(store: Store, campaign: Identity, clock: Clock, given: Wanted) -> Pulls:
@@ -125,7 +108,7 @@ def _ask(connection: Connection, campaign: Identity, clock: Clock, asked: Wanted
     n, worker, lease, without, distinct, request = asked
     terms = campaign.terms
     once_a_worker = worker is not None and not terms.settings.repeat_workers
-    queue = _Queue(campaign, min(n, terms.settings.budget) + len(without), worker if once_a_worker else None)
+    queue = _Queue(campaign, _looked_at(terms.settings, asked), worker if once_a_worker else None)
     locked = _LOCK_COUNTERS.send(connection, campaign=campaign.id)
     moment = clock.ask(connection)  # once the campaign is locked
     candidates = queue.send(connection)
@@ -145,7 +128,7 @@ def _ask(connection: Connection, campaign: Identity, clock: Clock, asked: Wanted
     back = _sweep(connection, campaign, state, now) if earliest is not None and earliest <= now else 0
     if back or state.version != terms.version:
         terms = terms_of(connection, campaign, state.version)
-        queue.n = min(n, terms.settings.budget) + len(without)
+        queue.n = _looked_at(terms.settings, asked)
         candidates = queue.send(connection)
     in_flight -= back
     finished = counters.why_finished(terms.settings, state)
@@ -153,13 +136,19 @@ def _ask(connection: Connection, campaign: Identity, clock: Clock, asked: Wanted
     if finished or room <= 0:
         counters.add(connection, campaign, in_flight=-back).ignore()
         return Pulls((), finished or Reason.ALL_IN_FLIGHT), state
+    if worker in terms.settings.excluded:
+        counters.add(connection, campaign, in_flight=-back).ignore()
+        return Pulls((), Reason.NOTHING_FOR_WORKER), state
     wanted = min(n, room)
     found = queue.receive(connection, candidates, wanted + len(without))
-    index = arithmetic_of(connection, campaign, state).index
     open_arms = [row for row in found if row[_NAME] not in without]
     if state.is_changing:  # then the index of an arm may not know how many pulls it may have
         open_arms = [row for row in open_arms if terms.settings.has_room(row[_PULLS], row[_IN_FLIGHT])]
-    chosen, levels = _choose(index, open_arms, wanted, once_a_worker or distinct)
+    answered = mixing.known_among(connection, campaign, terms.settings, asked, numbered, wanted)
+    index, index_for = arithmetic_of(connection, campaign, state).indices(campaign.optional_digest(worker))
+    chosen, levels = _choose(index, index_for, open_arms, wanted - len(answered), once_a_worker or distinct)
+    if answered:
+        chosen, levels = mixing.mix(chosen, levels, answered)
     who, until = campaign.optional_digest(worker), now + lease
     leased = []
     made = []
@@ -198,26 +187,36 @@ class _Queue:
         return found
 
 
+def _looked_at(settings: Settings, asked: Wanted) -> int:
+    """Return how many of the first arms of the queue are looked at."""
+    needed = min(asked.n, settings.budget) + len(asked.without)
+    return needed if asked.worker is None or not settings.weighed else needed + _CANDIDATES
+
+
 def _choose(
-    index: Callable[[int, int, int], float], candidates: list[Row], wanted: int, only_once: bool
-) -> tuple[list[tuple[int, str, str | None]], list[Level]]:
+    index: Index, index_for: Index, candidates: list[Row], wanted: int, only_once: bool
+) -> tuple[list[Chosen], list[Level]]:
     """Choose as if one pull after the other were asked for; return (number, name, payload) of each, and the new levels.
 
     ``candidates`` are the first arms of the queue, at least ``wanted`` of them where there are so many. No others are
     needed: a pull in flight changes the place of its own arm only, so the n-th choice is among the first n.
+    ``index_for`` is the index that chooses among them, another one where workers differ.
     """
-    heap = list(candidates)  # the first three fields order it
+    differs = index_for is not index
+    # the first three fields order it
+    heap = [(index_for(*row[_PULLS:_NAME]), *row[1:]) for row in candidates] if differs else list(candidates)
     heapq.heapify(heap)
-    chosen: list[tuple[int, str, str | None]] = []
+    chosen: list[Chosen] = []
     levels: dict[int, Level] = {}
     while heap and len(chosen) < wanted:
-        _, position, number, told, total, in_flight, name, payload = heap[0]
+        _, position, number, told, total, in_flight, evidence, name, payload = heap[0]
         chosen.append((number, name, payload))
         in_flight += 1
-        level = index(told, total, in_flight)
+        level = index(told, total, in_flight, evidence)
         levels[number] = (in_flight, level, number)
         if level < CLOSED and not only_once:
-            heapq.heapreplace(heap, (level, position, number, told, total, in_flight, name, payload))
+            again = index_for(told, total, in_flight, evidence) if differs else level
+            heapq.heapreplace(heap, (again, position, number, told, total, in_flight, evidence, name, payload))
         else:
             heapq.heappop(heap)
     return chosen, list(levels.values())

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, update
 from sqlalchemy.exc import IntegrityError
 
 from cutline.campaign.arithmetic import Learnt
-from cutline.campaign.checks import check_name, check_text
+from cutline.campaign.checks import check_known, check_name, check_text
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, Terms, terms_of
 from cutline.campaign.database.rows import history
@@ -48,11 +48,12 @@ def rename(store: Store, campaign: Identity, clock: Clock, name: str) -> None:
 
 
 class Roster(NamedTuple):
-    """The arms to add, to retire and to bring back; see Campaign.change."""
+    """The arms to add, to retire, to bring back and to know the answer of; see Campaign.change."""
 
     add: Arms
     retire: Iterable[str]
     bring_back: Iterable[str]
+    known: Mapping[str, bool] | None
 
 
 def change(store: Store, campaign: Identity, clock: Clock, settings: Mapping[str, Any], arms: Roster) -> list[Change]:
@@ -65,12 +66,14 @@ def change(store: Store, campaign: Identity, clock: Clock, settings: Mapping[str
     both = next(iter({*retire} & {*back}), None)
     if both is not None:
         raise InvalidInputError(f"arm {both!r} is to be retired and to be brought back")
+    known = check_known(arms.known)
     added = {name for name, _ in new}
-    roster.require(store, campaign, [name for name in (*retire, *back) if name not in added])
-    terms, made = store.write(lambda connection: _change(connection, store, campaign, clock, settings))
+    roster.require(store, campaign, [name for name in (*retire, *back, *known) if name not in added])
+    terms, made = store.write(lambda connection: _change(connection, store, campaign, clock, settings, known))
     campaign.follow(terms)
     logs = [*roster.add(store, campaign, clock, new)]
     logs += [roster.retire(store, campaign, clock, retire), roster.bring_back(store, campaign, clock, back)]
+    logs.append(roster.know(store, campaign, clock, known))
     while learning.keep_up(store, campaign, clock, wholly=True):
         pass
     numbers = [log.number for log in logs if log.number is not None]
@@ -85,12 +88,18 @@ def checked_ids(what: str, names: Iterable[str]) -> list[str]:
 
 
 def _change(
-    connection: Connection, store: Store, campaign: Identity, clock: Clock, changes: Mapping[str, Any]
+    connection: Connection,
+    store: Store,
+    campaign: Identity,
+    clock: Clock,
+    changes: Mapping[str, Any],
+    answers: Mapping[str, bool],
 ) -> tuple[Terms, list[Change]]:
     """Change settings; return the terms that hold then, and what has changed."""
     state, in_flight = lock_and_sweep(connection, campaign, clock)
     terms = terms_of(connection, campaign, state.version)
     settings = terms.settings.changed(changes)
+    settings.require_known(answers)
     before, after = terms.settings.as_dict(), settings.as_dict()
     entries = [Entry(name, before[name], after[name]) for name in after if after[name] != before[name]]
     if not entries:
@@ -118,11 +127,14 @@ def _new_generation(
 ) -> dict[str, int | None]:
     """Begin a generation that has what is still true of what was learnt; return the columns that say so."""
     known = before = read_learnt(connection, campaign, state.generation)
-    if new.prior is not None:
+    if new.prior is not None or new.weighed:
         known = known._replace(knowledge=None)
+    if not new.weighed:
+        known = known._replace(crowd=None)
     if (new.policy, new.threshold) != (old.policy, old.threshold):
         known = known._replace(policy=None, policy_from=Learnt().policy_from)
-    learnt_from = state.learnt_from if known == before else 0
+    anew = known != before or (new.weighed, new.excluded) != (old.weighed, old.excluded)
+    learnt_from = 0 if anew else state.learnt_from
     following = state._replace(generation=state.generation + 1)
     learning.write_learnt(connection, campaign, clock, following, known)
     return {

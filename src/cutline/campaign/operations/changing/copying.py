@@ -15,18 +15,19 @@ from cutline.campaign.database.prepared import Row
 from cutline.campaign.database.rows import counters, history
 from cutline.campaign.database.rows.arms_and_pulls import lock_pulls_and_arms, write_arms
 from cutline.campaign.database.rows.history import Entry
-from cutline.campaign.database.rows.learnt import read_state
+from cutline.campaign.database.rows.learnt import arithmetic_of, read_state
 from cutline.campaign.database.rows.pulls import seen_pulls
 from cutline.campaign.database.schema import OBSERVED, TOLD, arms
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.changing.building import building, keep_building
+from cutline.campaign.operations.changing.knowing import set_known
 from cutline.campaign.operations.changing.roster import set_retired
 from cutline.campaign.operations.reading.deciding import result_pages
 from cutline.campaign.operations.upkeep import learning
 from cutline.campaign.operations.upkeep.pace import Pace
 
 _PAGE = 10_000
-_RETIRED = 1_000
+_SOME = 1_000
 
 
 def copy(store: Store, campaign: Identity, clock: Clock, name: str, results: bool) -> Identity:
@@ -35,8 +36,8 @@ def copy(store: Store, campaign: Identity, clock: Clock, name: str, results: boo
     with building(store, name, terms.settings, _arms(store, campaign)) as made:
         store.write(lambda connection: history.write(connection, made, clock, [Entry("copied from", None, terms.name)]))
         pace = Pace()
-        for numbers in _retired(store, campaign, made):
-            store.write(partial(_retire, campaign=made, numbers=numbers))
+        for page in _particular(store, campaign):
+            store.write(partial(_mark, campaign=made, page=page, shift=made.base - campaign.base))
             pace.between()
         for page in result_pages(store, campaign) if results else ():
             some = [row for row in page if row.number <= last]  # what was asked for later may not fit the budget
@@ -64,18 +65,21 @@ def _arms(store: Store, campaign: Identity) -> Iterator[tuple[str, str | None]]:
         first = rows[-1].number + 1
 
 
-def _retired(store: Store, campaign: Identity, copy: Identity) -> Iterator[list[int]]:
-    """Yield the numbers that the arms of a copy have which are retired in the campaign."""
+def _particular(store: Store, campaign: Identity) -> Iterator[list[Any]]:
+    """Yield number, whether it is retired, and known answer of the arms that are retired or have one."""
     first, last = campaign.numbers
-    query = select(arms.c.number).where(arms.c.retired == true()).order_by(arms.c.number).limit(_RETIRED)
+    query = select(arms.c.number, arms.c.retired, arms.c.known).order_by(arms.c.number).limit(_SOME)
+    query = query.where((arms.c.retired == true()) | arms.c.known.is_not(None))
     while rows := store.read(partial(_rows, query=query.where(arms.c.number.between(first, last)))):
-        yield [number + copy.base - campaign.base for (number,) in rows]
+        yield rows
         first = rows[-1].number + 1
 
 
-def _retire(connection: Connection, campaign: Identity, numbers: list[int]) -> None:
+def _mark(connection: Connection, campaign: Identity, page: list[Any], shift: int) -> None:
+    """Have arms of a campaign that is being built be retired, or known, as those of its source are."""
     keep_building(connection, campaign)
-    set_retired(connection, campaign, numbers, True)
+    set_known(connection, campaign, {row.number + shift: row.known == 1 for row in page if row.known is not None})
+    set_retired(connection, campaign, [row.number + shift for row in page if row.retired], True)
 
 
 def _rows(connection: Connection, query: Any) -> list[Any]:
@@ -87,8 +91,10 @@ def _take(connection: Connection, campaign: Identity, source: Identity, page: li
     keep_building(connection, campaign)
     shift = campaign.base - source.base
     locked = lock_pulls_and_arms(connection, campaign, (), {row.arm + shift for row in page})
+    weigh = arithmetic_of(connection, campaign, locked.state).weigh
     for row in page:
-        locked.arms[row.arm + shift].take(row.reward)
+        evidence = weigh(campaign.optional_digest(row.worker), row.reward)
+        locked.arms[row.arm + shift].take(row.reward, evidence)
     growth = write_arms(connection, campaign, locked.state, locked.arms.values())
     told = sum(row.state == TOLD for row in page)
     seen = len(page) - told

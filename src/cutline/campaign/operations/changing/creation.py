@@ -11,11 +11,12 @@ from sqlalchemy import Connection, delete as delete_from, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cutline.campaign.arithmetic import NOTHING, Arithmetic, Learnt
-from cutline.campaign.checks import check_name, check_text
+from cutline.campaign.checks import check_known, check_name, check_text
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, Terms
 from cutline.campaign.database.prepared import Prepared, Row
 from cutline.campaign.database.rows import progress
+from cutline.campaign.database.rows.learnt import make_arithmetic
 from cutline.campaign.database.schema import (
     COUNTERS,
     UNDECIDED,
@@ -34,6 +35,8 @@ from cutline.campaign.database.schema import (
     tokens,
 )
 from cutline.campaign.database.store import Store
+from cutline.campaign.operations.changing.knowing import set_known
+from cutline.campaign.operations.changing.naming import arm_numbers
 from cutline.campaign.operations.upkeep import learning
 from cutline.campaign.results import Payload
 from cutline.campaign.settings import Settings
@@ -52,9 +55,18 @@ _COUNTED_FROM_0 = (*COUNTERS, "generation", "changed_at", "learnt_from", "up_to_
 _NEW_ARM = Prepared(insert(arms), tuple(column.name for column in arms.columns))
 
 
-def create(store: Store, name: str, given: Arms, settings: Settings, clock: Clock | None = None) -> Identity:
+def create(
+    store: Store,
+    name: str,
+    given: Arms,
+    settings: Settings,
+    clock: Clock | None = None,
+    known: Mapping[str, bool] | None = None,
+) -> Identity:
     """Write a new campaign and return it; see Campaign.create."""
     check_new(store, name, settings)
+    answers = check_known(known)
+    settings.require_known(answers)
 
     def work(connection: Connection) -> Identity:
         campaign = insert_campaign(connection, store, name, settings)
@@ -62,6 +74,8 @@ def create(store: Store, name: str, given: Arms, settings: Settings, clock: Cloc
         while rows := filling.take():
             insert_arms(connection, rows)
         filling.finish(connection, clock or Clock())
+        numbers = arm_numbers(connection, campaign, answers, lambda arm: "a known answer: ")
+        set_known(connection, campaign, {number: answers[name] for name, number in numbers.items()})
         return campaign
 
     return store.write(work)
@@ -99,7 +113,9 @@ def insert_arms(connection: Connection, rows: list[Row]) -> None:
 def unseen(arithmetic: Arithmetic, generation: int) -> Row:
     """Return the columns of an arm without results that come after its position."""
     doubt = arithmetic.verdicts([NOTHING])[0].doubt
-    return (*NOTHING, 0, arithmetic.index(0, 0, 0), doubt, generation, UNDECIDED, False)
+    pulls, total, squares, evidence = NOTHING
+    index = arithmetic.index(0, 0, 0, 0)
+    return (pulls, total, squares, 0, index, doubt, generation, UNDECIDED, False, evidence, None)
 
 
 class Filling:
@@ -112,7 +128,7 @@ class Filling:
         self._campaign = campaign
         self._numbered = enumerate(checked, campaign.base)
         self._draw = random.Random(campaign.settings.seed).getrandbits
-        self._arithmetic = Arithmetic(campaign.settings, Learnt())
+        self._arithmetic = make_arithmetic(campaign, campaign.settings, Learnt())
         self._count = 0
 
     def take(self) -> list[Row]:

@@ -6,13 +6,13 @@ rest. A change that takes several of them is one row of the history, which grows
 
 import itertools
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, case, select, update
 
-from cutline.campaign.arithmetic import NOTHING
+from cutline.campaign.arithmetic import NOTHING, Learnt
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.prepared import PreparedForEach
@@ -23,6 +23,7 @@ from cutline.campaign.database.rows.learnt import State, arithmetic_of, read_lea
 from cutline.campaign.database.schema import arms, campaigns
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.changing.creation import MOST_ARMS, insert_arms, unseen
+from cutline.campaign.operations.changing.knowing import set_known
 from cutline.campaign.operations.changing.naming import arm_numbers, known_arms
 from cutline.campaign.operations.upkeep import learning
 from cutline.campaign.operations.upkeep.pace import Pace
@@ -171,6 +172,28 @@ def retire(store: Store, campaign: Identity, clock: Clock, names: Iterable[str])
 def bring_back(store: Store, campaign: Identity, clock: Clock, names: Iterable[str]) -> Log:
     """Have arms that are retired take part again."""
     return _set(store, campaign, clock, names, retired=False, log=Log("arms brought back"))
+
+
+def know(store: Store, campaign: Identity, clock: Clock, answers: Mapping[str, bool]) -> Log:
+    """Have the answers to these arms be known; what they teach is learnt as soon as there are enough results."""
+    names, pace, log = iter(answers), Pace(), Log("answers known")
+    while some := list(itertools.islice(names, _SOME)):
+        given = {name: answers[name] for name in some}
+        log = store.write(partial(_know_some, campaign=campaign, clock=clock, answers=given, log=log))
+        pace.between()
+    return log
+
+
+def _know_some(connection: Connection, campaign: Identity, clock: Clock, answers: Mapping[str, bool], log: Log) -> Log:
+    numbers = arm_numbers(connection, campaign, answers)
+    changed = set_known(connection, campaign, {number: answers[name] for name, number in numbers.items()})
+    if changed:
+        state = read_state(connection, campaign)
+        settings = terms_of(connection, campaign, state.version).settings
+        first = learning.next_time(settings, state.active, Learnt(), 0)
+        columns = {"learnt_from": 0, "learn_at": first}
+        connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(columns))
+    return log.grown(connection, campaign, clock, [name for name, number in numbers.items() if number in changed])
 
 
 def _set(store: Store, campaign: Identity, clock: Clock, names: Iterable[str], retired: bool, log: Log) -> Log:

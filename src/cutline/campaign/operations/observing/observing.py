@@ -15,7 +15,7 @@ from cutline.campaign.checks import check_note, check_text
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.rows.arms_and_pulls import Arm, lock_pulls_and_arms
-from cutline.campaign.database.rows.learnt import State
+from cutline.campaign.database.rows.learnt import State, arithmetic_of
 from cutline.campaign.database.rows.pulls import Given, observe_pulls, seen_pulls
 from cutline.campaign.database.schema import OBSERVED
 from cutline.campaign.database.store import Store
@@ -144,17 +144,20 @@ def find_news(
     keys = {item.key for item in observations if item.key is not None}
     known = known_of(connection, campaign, keys, wanted, locked.pulls, staging)
     news = News(locked.arms, locked.state)
+    arithmetic = arithmetic_of(connection, campaign, locked.state)
     for place, (item, pair) in enumerate(zip(observations, pairs, strict=True)):
         seen = Seen(numbers[item.arm], int(item.reward), item.worker, item.key, item.note)
         held = known.find(seen, pair)
         arm = news.arms[seen.arm]
         if held is None:
+            who = campaign.optional_digest(seen.worker) if arithmetic.is_weighed else None
+            evidence = arithmetic.weigh(who, seen.reward)
             if pair is not None and pair in known.flying:
                 news.settled.append(Changed(known.flying.pop(pair), seen.arm, 0, seen.reward, seen.note, place))
-                arm.change(1, seen.reward, square(seen.reward), -1)
+                arm.change(1, seen.reward, square(seen.reward), -1, evidence)
             else:
                 news.new.append(seen)
-                arm.take(seen.reward)
+                arm.take(seen.reward, evidence)
         elif (held.arm, held.reward) == (seen.arm, seen.reward):
             continue
         elif replace and held.arm == seen.arm and held.observed is not None:

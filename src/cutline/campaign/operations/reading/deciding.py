@@ -1,7 +1,7 @@
 """What a campaign says of its arms, and the results that it rests on."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, bindparam, false, func, select
 
-from cutline.campaign.arithmetic import UNIT, Arithmetic, Floats, Truths, Whole
+from cutline.campaign.arithmetic import UNIT, Floats, Truths, Whole
 from cutline.campaign.checks import check_confidence
 from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.rows import counters
+from cutline.campaign.database.rows.evidence import sum_evidence
 from cutline.campaign.database.rows.imports import IS_DECIDED, Change
-from cutline.campaign.database.rows.learnt import arithmetic_of, read_learnt, read_state
+from cutline.campaign.database.rows.learnt import State, arithmetic_of, make_arithmetic, read_learnt, read_state
 from cutline.campaign.database.schema import STAGED, TOLD, arms, import_arms, pulls
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Decision, Result
+from cutline.campaign.settings import Settings
 from cutline.checks import check_whole
 from cutline.threshold import check_threshold
 
@@ -26,10 +28,14 @@ _PAGE = 10_000
 
 ROWS = (
     select(
+        arms.c.number,
         arms.c.name,
         arms.c.payload,
         arms.c.generation,
         arms.c.retired,
+        arms.c.evidence,
+        arms.c.known,
+        (import_arms.c.arm.is_not(None)).label("changing"),
         *((arms.c[name] + func.coalesce(import_arms.c[name], 0)).label(name) for name in Change._fields),
     )
     .select_from(arms)
@@ -133,8 +139,10 @@ def decisions_of(decided: Decided, confidence: float) -> list[Decision]:
             pulls=row.pulls,
             in_flight=row.in_flight,
             mean=row.total / (row.pulls * UNIT) if row.pulls else None,
-            above=side if row.pulls else None,
+            above=side if row.pulls or row.known is not None else None,
             wrong=doubt,
+            probability=1.0 - doubt if side else doubt,
+            known=row.known is not None,
             hoeffding=bound,
             low=low,
             high=high,
@@ -162,20 +170,45 @@ def read_decided(
     """
     state = read_state(connection, campaign)
     rows = connection.execute(query, {"campaign": campaign.id, **(more or {})}).all()
-    records = np.array([(row.pulls, row.total, row.squares, row.generation) for row in rows], dtype=np.int64)
-    kinds, kind = np.unique(records.reshape(-1, 4), axis=0, return_inverse=True)
-    above, wrong = np.empty(len(kinds), dtype=np.bool_), np.empty(len(kinds))
     settings = terms_of(connection, campaign, state.version).settings
     asked = settings if threshold is None else replace(settings, threshold=threshold)
+    kinds, kind = np.unique(_records_of(connection, campaign, state, rows, settings), axis=0, return_inverse=True)
+    above, wrong = np.empty(len(kinds), dtype=np.bool_), np.empty(len(kinds))
+    evidence = kinds[:, 4] if settings.weighed else np.zeros(len(kinds), np.int64)
     for generation in np.unique(kinds[:, 3]).tolist():
         some = kinds[:, 3] == generation
-        known = generation if generation >= state.changed_at else state.generation  # before that: of other settings
         if threshold is None:
-            arithmetic = arithmetic_of(connection, campaign, state._replace(generation=known))
+            arithmetic = arithmetic_of(connection, campaign, state._replace(generation=generation))
         else:
-            arithmetic = Arithmetic(asked, read_learnt(connection, campaign, known))
-        above[some], wrong[some] = arithmetic.decide(*kinds[some, :3].T)
+            arithmetic = make_arithmetic(campaign, asked, read_learnt(connection, campaign, generation))
+        pulls, totals, squares = kinds[some, :3].T
+        above[some], wrong[some] = arithmetic.decide(pulls, totals, squares, evidence[some])
+    if settings.weighed:
+        known = kinds[:, 5] >= 0
+        above[known], wrong[known] = kinds[known, 5] == 1, 0.0
     return Decided(asked.threshold, list(rows), kinds[:, :3], above, wrong, kind)
+
+
+def _records_of(
+    connection: Connection, campaign: Identity, state: State, rows: Sequence[Any], settings: Settings
+) -> NDArray[np.int64]:
+    """Return pulls, total, squares and generation of arms, and where workers are weighed evidence and known answer.
+
+    (K, 4) or (K, 6), -1 for an answer that is not known. Arms that still follow other settings are taken to be of the
+    present generation. Of these, and of arms that an import changes, the evidence is summed anew.
+    """
+    records = np.array([(row.pulls, row.total, row.squares, row.generation) for row in rows], np.int64).reshape(-1, 4)
+    stale = records[:, 3] < state.changed_at
+    records[stale, 3] = state.generation
+    if not settings.weighed:
+        return records
+    anew = np.flatnonzero(stale | np.array([row.changing for row in rows], np.bool_))
+    numbers = [rows[place].number for place in anew.tolist()]
+    sums = sum_evidence(connection, campaign, arithmetic_of(connection, campaign, state), numbers)
+    more = np.array([(row.evidence, -1 if row.known is None else row.known) for row in rows], np.int64).reshape(-1, 2)
+    more[anew, 0] = [sums[number] for number in numbers]
+    records[anew, 3] = state.generation
+    return np.column_stack([records, more])
 
 
 def _hoeffding(threshold: float, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:

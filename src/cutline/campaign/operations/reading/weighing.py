@@ -8,10 +8,12 @@ import numpy as np
 
 from cutline.beliefs.workers import Crowd, Labels, likelier
 from cutline.campaign.arithmetic import UNIT
+from cutline.campaign.checks import check_known
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.reading.deciding import decisions, result_pages
 from cutline.campaign.results import Decision
+from cutline.campaign.settings import Settings
 from cutline.campaign.weighed import Weighed, WorkerRates
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.text import quoted
@@ -27,10 +29,10 @@ class _Kept:
 
 
 class Held(NamedTuple):
-    """What a campaign holds: its name, threshold and decisions, and the arm, reward and worker of each result."""
+    """What a campaign holds: its name, settings and decisions, and the arm, reward and worker of each result."""
 
     name: str
-    threshold: float
+    settings: Settings
     decisions: list[Decision]
     results: Iterable[tuple[str, float, str | None]]
 
@@ -39,21 +41,21 @@ def held(store: Store, campaign: Identity, confidence: float) -> Held:
     """Return what a campaign in a database holds."""
     pages = result_pages(store, campaign)
     rows = ((name, reward / UNIT, worker) for page in pages for _, _, name, reward, worker, *_ in page)
-    settings = campaign.settings
-    return Held(campaign.name, settings.threshold, decisions(store, campaign, None, confidence), rows)
+    return Held(campaign.name, campaign.settings, decisions(store, campaign, None, confidence), rows)
 
 
 def weigh(held: Held, known: Mapping[str, bool] | None, exclude: Collection[str], confidence: float) -> Weighed:
     """Weigh the results; see Campaign.weigh."""
-    if held.threshold != 0.5:
+    if held.settings.threshold != 0.5:
         raise InvalidInputError(
-            f"the threshold of campaign {held.name!r} is {held.threshold}; workers are weighed at 0.5, where an answer "
-            "is yes or no"
+            f"the threshold of campaign {held.name!r} is {held.settings.threshold}; workers are weighed at 0.5, where "
+            "an answer is yes or no"
         )
     if isinstance(exclude, str):
         raise InvalidInputError(f"exclude is {exclude!r}; it must be a list of workers")
     arms = {item.arm: number for number, item in enumerate(held.decisions)}
-    kept = _kept(held.results, arms, _answers(held.name, arms, known), exclude)
+    own = {item.arm: item.above is True for item in held.decisions if item.known}
+    kept = _kept(held.results, arms, own | _answers(held.name, arms, known), {*exclude, *held.settings.excluded})
     unknown = [worker for worker in exclude if worker not in kept.answers]
     if unknown:
         raise NotFoundError(f"campaign {held.name!r} has no answer by {quoted(unknown[0])}, who is to be left out")
@@ -64,10 +66,8 @@ def weigh(held: Held, known: Mapping[str, bool] | None, exclude: Collection[str]
 
 def _answers(name: str, arms: Mapping[str, int], known: Mapping[str, bool] | None) -> dict[str, bool]:
     """Return the known answers by arm; raise InvalidInputError for one that is none, NotFoundError without its arm."""
-    answers = dict(known or {})
-    for arm, answer in answers.items():
-        if answer not in (0, 1):
-            raise InvalidInputError(f"the known answer of {quoted(arm)} is {answer!r}; it must be 0 or 1")
+    answers = check_known(known)
+    for arm in answers:
         if arm not in arms:
             raise NotFoundError(f"campaign {name!r} has no arm {quoted(arm)}, whose answer is said to be known")
     return answers
@@ -106,8 +106,12 @@ def _decided(decided: list[Decision], labels: Labels, crowd: Crowd) -> tuple[Dec
     above, wrong = likelier(evidence), crowd.wrong_side(evidence)
     is_known = labels.known >= 0
     above, wrong = np.where(is_known, labels.known == 1, above), np.where(is_known, 0.0, wrong)
-    rows = zip(decided, above.tolist(), wrong.tolist(), (counted | is_known).tolist(), strict=True)
-    return tuple(replace(item, above=side if has else None, wrong=doubt) for item, side, doubt, has in rows)
+    yes = np.where(above, 1.0 - wrong, wrong)
+    columns = (above, wrong, yes, is_known, counted | is_known)
+    return tuple(
+        replace(item, above=side if has else None, wrong=doubt, probability=probability, known=told)
+        for item, side, doubt, probability, told, has in zip(decided, *(each.tolist() for each in columns), strict=True)
+    )
 
 
 def _rates(kept: _Kept, crowd: Crowd, confidence: float) -> tuple[WorkerRates, ...]:

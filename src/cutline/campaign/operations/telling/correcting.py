@@ -11,7 +11,7 @@ from cutline.campaign.database.identity import Identity, PullKey
 from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.database.rows import counters
 from cutline.campaign.database.rows.arms_and_pulls import lock_pulls, write_arms
-from cutline.campaign.database.rows.learnt import State
+from cutline.campaign.database.rows.learnt import State, arithmetic_of
 from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, TOLD, corrections, pulls
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.upkeep import learning
@@ -95,7 +95,9 @@ def _correct(
     _KEEP.run(connection, [(row.number, row.number, now(), worker or own_worker, row.reward, old_note)])
     _REPLACE.run(connection, [(reward, new_note, row.number)])
     arm = arms[row.arm]
-    arm.change(0, reward - row.reward, square(reward) - square(row.reward), 0)
+    weigh = arithmetic_of(connection, campaign, state).weigh
+    evidence = weigh(row.worker, reward) - weigh(row.worker, row.reward)
+    arm.change(0, reward - row.reward, square(reward) - square(row.reward), 0, evidence)
     growth = write_arms(connection, campaign, state, [arm])
     counters.add(connection, campaign, **growth).ignore()
     return state.after(growth["doubt"])

@@ -12,7 +12,7 @@ from cutline.campaign.database.identity import Identity, PullKey, terms_of
 from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.database.rows import counters
 from cutline.campaign.database.rows.arms_and_pulls import Arm, PullRow, lock_pulls
-from cutline.campaign.database.rows.learnt import State
+from cutline.campaign.database.rows.learnt import State, arithmetic_of
 from cutline.campaign.database.rows.pulls import Given, tell_pulls
 from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, OBSERVED, STAGED, pulls
 from cutline.campaign.database.store import Store
@@ -69,6 +69,7 @@ def _record(connection: Connection, campaign: Identity, clock: Clock, told: dict
     rows, arms, state = lock_pulls(connection, campaign, told)
     new: list[Given] = []
     late: list[PullRow] = []
+    weigh = arithmetic_of(connection, campaign, state).weigh
     changed: dict[int, Arm] = {}
     for key, (units, note) in told.items():
         row = rows.get(key[0])
@@ -82,7 +83,7 @@ def _record(connection: Connection, campaign: Identity, clock: Clock, told: dict
             arms[row.arm].in_flight += 1
         arm = changed[key[1]] = arms[key[1]]
         arm.in_flight -= 1
-        arm.take(units)
+        arm.take(units, weigh(row.worker, units))
         new.append(Given(key[0], units, note))
     if not new:
         return 0, state

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, false, func, insert, select, update
 
+from cutline.beliefs.evidence import next_fit
 from cutline.campaign.arithmetic import UNIT, Learnt
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, terms_of
@@ -45,6 +46,8 @@ def next_time(settings: Settings, arms: int, known: Learnt, results: int) -> int
     None for never; a campaign that has learnt nothing yet has learnt from none.
     """
     policy, times = settings.policy, []
+    if settings.weighed:
+        return next_fit(results) if results else max(arms, _FEWEST)
     if settings.prior is None:
         part = _PART if settings.target_errors is None else _PART_TO_TARGET
         times.append(results + max(_FEWEST, results // part) if results else max(arms, _FEWEST))
@@ -145,19 +148,34 @@ def write_learnt(connection: Connection, campaign: Identity, clock: Clock, state
     connection.execute(insert(learnt).values(row))
 
 
-def _read(connection: Connection, campaign: Identity) -> tuple[State, Settings, Learnt, list[Any]]:
-    """Return the state of a campaign, its settings, what it knows, and its records: pulls, total, squares, arms."""
-    rows = connection.execute(
-        _RECORDS.where(arms.c.number.between(*campaign.numbers)).order_by(*_RECORDS.selected_columns[:3])
-    )
-    records = [tuple(row) for row in rows]
+def _read(connection: Connection, campaign: Identity) -> tuple[State, Settings, Learnt, Any]:
+    """Return the state of a campaign, its settings, what it knows, and what there is to learn from.
+
+    That is its records (pulls, total, squares, arms), or where workers are weighed who gave which label.
+    """
     state = read_state(connection, campaign)
     settings = terms_of(connection, campaign, state.version).settings
+    records: Any
+    if settings.weighed:
+        from cutline.campaign.operations.upkeep.learning_workers import read_labels
+
+        records = read_labels(connection, campaign, state.arms, settings.excluded)
+    else:
+        rows = connection.execute(
+            _RECORDS.where(arms.c.number.between(*campaign.numbers)).order_by(*_RECORDS.selected_columns[:3])
+        )
+        records = [tuple(row) for row in rows]
+        state = read_state(connection, campaign)
+        settings = terms_of(connection, campaign, state.version).settings
     return state, settings, read_learnt(connection, campaign, state.generation), records
 
 
-def _learn_from(settings: Settings, state: State, records: list[Any], before: Learnt) -> Learnt:
+def _learn_from(settings: Settings, state: State, records: Any, before: Learnt) -> Learnt:
     """Return what there is to learn from records; what it is not time for stays as it was before."""
+    if settings.weighed:
+        from cutline.campaign.operations.upkeep.learning_workers import learn_workers
+
+        return before._replace(crowd=learn_workers(records))
     import numpy as np
 
     pulls, totals, squares, counts = np.array(records, dtype=np.int64).reshape(-1, 4).T
