@@ -23,6 +23,8 @@ def test_curves_target_and_budgets_are_drawn_where_they_are(found: Plan) -> None
     drawn = lines(plan_figure(found))
     assert drawn["LSA(1.35)"] == [[point.budget, point.expected_errors] for point in found.curve]
     assert drawn["Uniform, exactly"] == [[point.budget, point.uniform] for point in found.curve]
+    known = [point for point in found.curve if point.oracle is not None]
+    assert drawn["Gap-Oracle, computed"] == [[point.budget, point.oracle] for point in known]
     assert [y for _, y in drawn["target, 0.5"]] == [0.5, 0.5]
     assert drawn[f"{found.budget:,} pulls"] == [[found.budget, 0.5]]
     assert drawn[f"{found.uniform:,} pulls"] == [[found.uniform, 0.5]]
@@ -40,7 +42,7 @@ def test_a_plan_for_uniform_has_one_curve(found: Plan) -> None:
 
 def test_a_plan_without_a_budget_has_no_mark(found: Plan) -> None:
     drawn = lines(plan_figure(replace(found, budget=None, low=None, high=None, uniform=None)))
-    assert list(drawn) == ["LSA(1.35)", "Uniform, exactly", "target, 0.5"]
+    assert list(drawn) == ["LSA(1.35)", "Uniform, exactly", "Gap-Oracle, computed", "target, 0.5"]
 
 
 def test_errors_of_0_are_drawn_at_the_foot(found: Plan) -> None:

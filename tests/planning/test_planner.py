@@ -106,11 +106,13 @@ def test_text_and_rows_hold_what_the_plan_holds() -> None:
     assert lines[2].split() == ["policy", "budget", "low", "high"]
     assert lines[3].split()[:4] == ["LSA(1.35)", *(f"{number:,}" for number in (found.budget, found.low, found.high))]
     assert lines[4].split() == ["Uniform", str(found.uniform), "-", "-", "exact"]
-    assert lines[5].endswith("enough, says Theorem 1")
-    assert lines[6].endswith("needed at worst, says Theorem 2")
+    assert lines[5].split()[:2] == ["Gap-Oracle", str(found.oracle)]
+    assert lines[6].endswith("enough, says Theorem 1")
+    assert lines[7].endswith("needed at worst, says Theorem 2")
     assert [row["budget"] for row in found.rows()] == [
         found.budget,
         found.uniform,
+        found.oracle,
         found.upper_bound,
         found.lower_bound,
     ]

@@ -2,7 +2,8 @@
 
 beliefs: what is guessed. rounds, exact: what Uniform needs, and what the paper promises. nodes, passage: what arms come
 to at levels of an index. expected: errors over the budget, from these levels. computed: the budget, from them.
-simulator: games on a guess. search: the budget, from these games. planner: the whole plan. figure: its figure.
+oracle: what a policy needs that is told the gaps. simulator: games on a guess. search: the budget, from these games.
+planner: the whole plan. figure: its figure.
 """
 
 from cutline.planning.beliefs import Beliefs

@@ -45,6 +45,11 @@ def plan_figure(plan: Plan) -> "Figure":
             axes.plot(at, errors, color=_OTHERS[number % len(_OTHERS)], linewidth=1.4, label=other.policy)
         if plan.policy != "Uniform":
             axes.plot(budgets, uniform, color=_BLUE, linewidth=1.4, label="Uniform, exactly")
+        known = [(point.budget, point.oracle) for point in plan.curve if point.oracle is not None]
+        if known:
+            axes.plot(
+                *zip(*known, strict=True), color=_GREY, linewidth=1.4, linestyle="--", label="Gap-Oracle, computed"
+            )
         axes.axhline(plan.target, color=_GREY, linewidth=1.0, linestyle=(0, (5, 2)), label=f"target, {plan.target:g}")
         if plan.budget is not None and plan.low is not None and plan.high is not None:
             axes.axvspan(plan.low, plan.high, color=_BLACK, alpha=0.12, linewidth=0)

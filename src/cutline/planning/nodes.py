@@ -28,7 +28,7 @@ class Nodes(NamedTuple):
     @classmethod
     def of(cls, means: _Floats, masses: _Floats, threshold: float, likelier: bool = False) -> "Nodes":
         """Return the nodes of so many arms at these means; those that hardly any arm has are left out."""
-        means, masses = _grouped(*_without_near_ones(means, masses, threshold), threshold)
+        means, masses = grouped(*_without_near_ones(means, masses, threshold), threshold)
         kept = masses > 1e-13 * masses.sum()
         inside = np.clip(means[kept], 1e-300, 1.0 - 2.0**-53)
         rest = 1.0 - inside
@@ -45,7 +45,7 @@ def _without_near_ones(means: _Floats, masses: _Floats, threshold: float) -> tup
     return np.concatenate([means[~near], inside]), np.concatenate([masses[~near], sums])
 
 
-def _grouped(means: _Floats, masses: _Floats, threshold: float) -> tuple[_Floats, _Floats]:
+def grouped(means: _Floats, masses: _Floats, threshold: float) -> tuple[_Floats, _Floats]:
     """Return means and masses as they are, or where there are very many, groups of means that are next to one another.
 
     What arms come to is smooth in the mean on either side of the threshold, over distances of a hundredth.

@@ -16,8 +16,10 @@ from cutline.errors import InvalidInputError
 from cutline.planning.beliefs import Beliefs, Guess
 from cutline.planning.computed import GOOD, computed
 from cutline.planning.exact import UniformErrors, theorem_budgets
+from cutline.planning.oracle import OracleErrors
 from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Found, search
 from cutline.policies import Policy
+from cutline.policies.oracle import GapOracle
 from cutline.problem import Problem
 from cutline.progress import Progress
 from cutline.rows import Rows
@@ -34,12 +36,16 @@ COLUMNS = ("what", "budget", "low", "high", "how")
 
 @dataclass(frozen=True)
 class Point:
-    """The expected errors at a budget: simulated, with a standard error, or computed, which has none, and Uniform's."""
+    """The expected errors at a budget: simulated, with a standard error, or computed, which has none.
+
+    Beside them those of Uniform, and of the gap oracle where they are known: see ``Plan.oracle``.
+    """
 
     budget: int
     expected_errors: float
     standard_error: float
     uniform: float
+    oracle: float | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,8 @@ class Plan(Rows):
     ``upper_bound``: the budget from which on Theorem 1 promises the target to LSA. ``lower_bound``: below it Theorem 2
     denies the target to every policy on some choice of the arms' sides. ``remark``: what else there is to know, such as
     why there is no budget. ``curve``: the expected errors at the budgets that were looked at. ``beside``: what the
-    other policies need that were asked for.
+    other policies need that were asked for. ``oracle``: what the gap oracle needs, which is told how far each mean is
+    from the threshold; None where means of few arms are not known, or it would pull an arm more than 16,384 times.
     """
 
     policy: str
@@ -86,12 +93,15 @@ class Plan(Rows):
     seed: int
     curve: tuple[Point, ...]
     beside: tuple[Beside, ...] = ()
+    oracle: int | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict a line of the table, with the keys of ``COLUMNS``."""
         plans: list[Plan | Beside] = [self, *self.beside]
         rows = [(one.policy, one.budget, one.low, one.high, self._how(one)) for one in plans]
         rows.append(("Uniform", self.uniform, None, None, "exact"))
+        if self.oracle is not None and GapOracle.name not in {one.policy for one in plans}:
+            rows.append((GapOracle.name, self.oracle, None, None, "computed, told the gaps"))
         if self.upper_bound is not None:
             rows.append((self.policy, self.upper_bound, None, None, "enough, says Theorem 1"))
         if self.lower_bound is not None:
@@ -163,6 +173,7 @@ def plan(
     on_threshold = 0 if isinstance(known, Beliefs) else int(np.count_nonzero(known.gaps == 0.0))
     reachable = target >= on_threshold / 2
     exact = UniformErrors(known, limit)
+    oracle = OracleErrors(known, exact, limit, target) if reachable else None
 
     def needed_by(one: Policy) -> Found:
         if not reachable:
@@ -176,7 +187,10 @@ def plan(
 
     def points(one: Found) -> tuple[Point, ...]:
         columns = zip(*one.curve.columns(), strict=True)
-        return tuple(Point(int(at), float(mean), float(error), exact.at(int(at))) for at, mean, error in columns)
+        return tuple(
+            Point(int(at), float(mean), float(error), exact.at(int(at)), oracle.at(at) if oracle else None)
+            for at, mean, error in columns
+        )
 
     found = needed_by(chosen)
     beside = [(str(one), needed_by(one)) for one in others]
@@ -199,6 +213,7 @@ def plan(
         remark=_remark(found, target) if reachable else _why_not(on_threshold, known.arms, target),
         seed=seed,
         curve=points(found),
+        oracle=oracle.budget() if oracle else None,
         beside=tuple(Beside(name, one.budget, one.low, one.high, one.games, points(one)) for name, one in beside),
     )
 

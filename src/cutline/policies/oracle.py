@@ -32,6 +32,13 @@ def gap_oracle_index(pulls: float, total: float, threshold: float, gap: float) -
     return settle(pulls * gap * gap - math.log(gap))  # paper, Section 3: the algorithm O'
 
 
+def pulls_above(levels: NDArray[np.float64], gaps: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return with how many pulls, at least 1, arms with these gaps first have a Gap-Oracle index above these levels."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        last = np.floor((levels + np.log(gaps)) / (gaps * gaps))
+    return np.where(gaps > 0.0, np.maximum(last + 1.0, 1.0), 1.0).astype(np.int64)
+
+
 def gap_oracle_ceiling(
     pulls: float, length: float, lowest: float, highest: float, threshold: float, gap: float
 ) -> float:

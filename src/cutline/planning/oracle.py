@@ -1,0 +1,70 @@
+"""What the gap oracle needs: the expected errors of O', which is told every arm's gap, over the budget, without a game.
+
+Its index does not depend on rewards, so at a level every arm has a number of pulls that follows from its gap, and its
+errors are a binomial probability. For many arms these sums are the curve, as for other policies (``expected``); for
+means that are given they are exact for any number of arms.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.planning.beliefs import Guess
+from cutline.planning.exact import UniformErrors
+from cutline.planning.expected import is_good
+from cutline.planning.nodes import grouped
+from cutline.planning.rounds import errors_after
+from cutline.policies.oracle import pulls_above
+from cutline.problem import Problem
+
+_Floats = NDArray[np.float64]
+
+MOST_PULLS_OF_AN_ARM = 2**14
+"""Where an arm would need more pulls than that, nothing is said."""
+
+_STEP, _FINEST = 0.02, 0.0005  # from level to level; by 1 all but the nearest arms get some three times the pulls
+_LOOKS = 2_000_000  # numbers of pulls that are looked at, of all arms
+_FARTHER = 1.0
+_LIGHTEST = 1e-9  # of all arms
+
+
+class OracleErrors:
+    """The expected errors of the gap oracle at the budgets where it comes to some levels, down to a target.
+
+    ``budgets`` and ``errors`` are empty where the target needs more than 16,384 pulls of an arm, and where the means of
+    few arms are not known.
+    """
+
+    def __init__(self, guess: Guess, uniform: UniformErrors, threshold: float, target: float) -> None:
+        self.budgets, self.errors = np.empty(0), np.empty(0)
+        if not (isinstance(guess, Problem) or is_good(guess)):
+            return
+        kept = uniform.masses > _LIGHTEST * guess.arms
+        means, masses = grouped(uniform.means[kept], uniform.masses[kept], threshold)
+        gaps = np.abs(means - threshold)
+        if not gaps.any():
+            return
+        first = last = -math.log(gaps.max())
+        step = min(_STEP, max(_FINEST, 2.0 * means.size / _LOOKS))
+        while True:
+            last += _FARTHER
+            levels = np.arange(first, last, step)
+            pulls = pulls_above(levels, gaps[:, None])
+            if pulls.max() > MOST_PULLS_OF_AN_ARM:
+                return
+            errors = masses @ errors_after(means, threshold, pulls)
+            if errors.min() <= target:
+                break
+        end = int(np.argmax(errors <= target)) + 1
+        self.budgets, self.errors = masses @ pulls[:, :end], errors[:end]
+
+    def at(self, budget: float) -> float | None:
+        """Return the expected errors at a budget; None outside of what is known."""
+        if not self.budgets.size or not self.budgets[0] <= budget <= self.budgets[-1]:
+            return None
+        return float(np.interp(budget, self.budgets, self.errors))
+
+    def budget(self) -> int | None:
+        """Return the smallest budget that reaches the target, None if it is not known."""
+        return round(float(self.budgets[-1])) if self.budgets.size else None
