@@ -11,6 +11,7 @@ from campaign_contract.creating import Creating
 from campaign_contract.deciding import Deciding
 from campaign_contract.importing import Importing
 from campaign_contract.joining import Joining
+from campaign_contract.knowing import Knowing, SharedWeighed
 from campaign_contract.learning import Learning
 from campaign_contract.leasing import Leasing
 from campaign_contract.observing import Observing
@@ -26,7 +27,7 @@ from campaign_contract.stopping import Stopping
 from campaign_contract.telling import Telling
 from campaign_contract.under_fire import SharedUnderFire, UnderFire
 from campaign_contract.versions import Versions
-from campaign_contract.weighed import Knowing, SharedWeighed, Weighed
+from campaign_contract.weighed import Weighed
 from campaign_contract.weighing import Weighing
 from campaign_contract.whole import Whole
 from campaign_contract.working import Working

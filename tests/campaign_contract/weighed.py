@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from campaign_contract.campaigns import CampaignTests, Clock, Create, SharedCampaignTests, arms, one
+from campaign_contract.campaigns import CampaignTests, Clock, Create, arms, one
 from cutline.beliefs.evidence import index_for, next_fit
-from cutline.campaign import Campaign, Observation, Reason
+from cutline.campaign import Campaign, Reason
 from cutline.campaign.operations.asking import asking
 from cutline.campaign.operations.upkeep import learning
-from cutline.errors import ConflictError, InvalidInputError, NotFoundError
+from cutline.errors import InvalidInputError, NotFoundError
 from ledger import audit, crowds, dump, rows
 
 RIGHT = {"ann": (0.9, 0.95), "bob": (0.85, 0.7), "eve": (0.95, 0.6), "yes to all": (0.05, 0.95), "guesser": (0.5, 0.5)}
@@ -209,135 +209,3 @@ class Weighed(CampaignTests):
             campaign.decisions(threshold=0.7)
         with pytest.raises(InvalidInputError, match=r"threshold is 0\.7; workers are weighed at 0\.5"):
             campaign.change(threshold=0.7)
-
-
-class Knowing(CampaignTests):
-    def test_what_is_known_is_decided_and_asked_for_at_its_rate_alone(self, create: Create) -> None:
-        crowd = Crowd(20)
-        known = {arm: crowd.truth[arm] for arm in arms(5)}
-        campaign = create(20, workers="weighed", known=known)
-        assert [(item.known, item.wrong, item.above) for item in campaign.decisions()[:5]] == [
-            (True, 0, known[arm]) for arm in arms(5)
-        ]
-        crowd.work(campaign, 60)
-        assert {item.arm for item in campaign.results()} == set(arms(20)[5:])
-        other = create(20, workers="weighed", known=known, known_rate=0.25, seed=2)
-        Crowd(20).work(other, 60)
-        asked = [item.arm in known for item in other.results()]
-        assert asked == [random.Random(f"2 {number}").random() < 0.25 for number in range(len(asked))]
-        assert 8 < sum(asked) < 22
-        assert other.status().spent == 60
-        per_worker = [(item.arm, item.worker) for item in other.results()]
-        assert len(set(per_worker)) == len(per_worker)
-
-    def test_a_worker_who_has_had_all_that_is_known_gets_another_arm(self, create: Create) -> None:
-        campaign = create(6, workers="weighed", known={"arm 0": True, "arm 1": False}, known_rate=0.99)
-        assert sorted(pull.arm for pull in campaign.ask(4, worker="ann"))[:2] == ["arm 0", "arm 1"]
-        assert {pull.arm for pull in campaign.ask(9, worker="ann")} <= set(arms(6)[2:])
-        assert [pull.arm for pull in campaign.ask(2, worker="bob", without=["arm 0"])].count("arm 0") == 0
-
-    def test_it_teaches_who_is_right(self, create: Create) -> None:
-        crowd = Crowd(40)
-        campaign = create(40, workers="weighed", known={arm: not crowd.truth[arm] for arm in arms(30)})
-        campaign.observe_many((arm, crowd.answer(arm, "ann"), "ann") for arm in arms(40))
-        weights = {name: weight for name, *weight in crowds(campaign)[1]["workers"]}
-        no, yes = weights["ann"]
-        assert no > 0 > yes  # since all that is known is the other way round
-
-    def test_answers_can_come_later(self, create: Create) -> None:
-        campaign, crowd = create(30, workers="weighed"), Crowd(30)
-        crowd.work(campaign, 60)
-        (change,) = campaign.change(known={"arm 3": True, "arm 4": False})
-        assert (change.what, change.after) == ("answers known", {"count": 2, "first": ["arm 3", "arm 4"]})
-        assert campaign.change(known={"arm 4": False}) == []
-        assert [item.above for item in campaign.decisions()[3:5]] == [True, False]
-        assert [results for (results,) in rows(campaign, LEARNT)][-1] == 60
-        with pytest.raises(NotFoundError, match="no arm 'x'"):
-            campaign.change(known={"x": True})
-        with pytest.raises(InvalidInputError, match="give workers weighed, too"):
-            create(3).change(known={"arm 1": True})
-
-    def test_a_worker_who_is_excluded_weighs_nothing_and_gets_no_more(self, create: Create) -> None:
-        campaign, crowd = create(30, workers="weighed"), Crowd(30)
-        crowd.work(campaign, 90)
-        count = len(list(campaign.results()))
-        (change,) = campaign.change(excluded=["guesser", "yes to all"])
-        assert (change.what, change.before, change.after) == ("excluded", [], ["guesser", "yes to all"])
-        assert campaign.ask(worker="guesser").reason is Reason.NOTHING_FOR_WORKER
-        assert len(list(campaign.results())) == count
-        audit(campaign)
-        fit = crowds(campaign)[max(crowds(campaign))]
-        assert {name for name, *_ in fit["workers"]} == {"ann", "bob", "eve"}
-        other = create(30, workers="weighed")
-        kept = [item for item in campaign.results() if item.worker in ("ann", "bob", "eve")]
-        other.observe_many(Observation(item.arm, item.reward, item.worker) for item in kept)
-        other.change(known={})
-        assert fit == other_fit(other)
-        campaign.change(excluded=[])
-        assert len(campaign.ask(worker="guesser")) == 1
-
-    def test_how_workers_count_can_be_changed_and_changed_back(self, create: Create) -> None:
-        campaign, plain, crowd = create(30), create(30, workers="weighed"), Crowd(30)
-        crowd.work(campaign, 100)
-        plain.observe_many(Observation(item.arm, item.reward, item.worker) for item in campaign.results())
-        alike = create(30)
-        alike.observe_many(Observation(item.arm, item.reward, item.worker) for item in campaign.results())
-        campaign.change(workers="weighed")
-        audit(campaign)
-        assert other_fit(campaign) == other_fit(plain)
-        assert [item.probability for item in campaign.decisions()] == [item.probability for item in plain.decisions()]
-        campaign.change(workers="alike")
-        assert [(item.above, item.wrong) for item in campaign.decisions()] == [
-            (item.above, item.wrong) for item in alike.decisions()
-        ]
-
-    def test_a_copy_weighs_and_knows_what_the_campaign_does(self, create: Create) -> None:
-        crowd = Crowd(20)
-        campaign = create(20, workers="weighed", known={"arm 0": True}, known_rate=0.2, excluded=["guesser"])
-        campaign.observe_many((arm, crowd.answer(arm, who), who) for arm in arms(20) for who in RIGHT)
-        with campaign.copy("other") as copy:
-            audit(copy)
-            assert copy.settings == campaign.settings
-            assert [item.known for item in copy.decisions()] == [item.known for item in campaign.decisions()]
-            assert [item.above for item in copy.decisions()] == [item.above for item in campaign.decisions()]
-
-
-def other_fit(campaign: Campaign) -> dict[str, Any]:
-    """The last fit that was written down."""
-    fits = crowds(campaign)
-    return fits[max(fits)]
-
-
-class SharedWeighed(SharedCampaignTests):
-    def test_whoever_opens_the_campaign_computes_the_same(self, url: str) -> None:
-        crowd = Crowd(30)
-        with Campaign.create(url, "c", arms(30), 0.5, "LSA", 1000, workers="weighed") as first:
-            with Campaign.open(url, "c", workers="weighed") as second:
-                for turn in range(8):
-                    crowd.work((first, second)[turn % 2], 15)
-                    audit((second, first)[turn % 2])
-                assert first.decisions() == second.decisions()
-                pull = one(first, worker="ann")
-                first.abandon(pull)
-                assert second.arm(pull.arm).decision.pulls == first.arm(pull.arm).decision.pulls
-            with pytest.raises(ConflictError, match="workers is 'weighed', not 'alike'"):
-                Campaign.open(url, "c", workers="alike")
-
-    def test_an_import_adds_to_the_evidence(self, url: str, tmp_path: Any) -> None:
-        from cutline.campaign.files.importing import import_file
-
-        crowd = Crowd(30)
-        file = tmp_path / "labels.csv"
-        lines = [f"{arm},{who},{crowd.answer(arm, who):d}" for arm in arms(30) for who in ("ann", "bob")]
-        file.write_text("\n".join(["task,worker,label", *lines]))
-        with Campaign.create(url, "c", arms(30), 0.5, "LSA", 1000, workers="weighed") as campaign:
-            crowd.work(campaign, 40)
-            campaign.ask(3, worker="ann")
-            told = {(item.arm, item.worker) for item in campaign.results()}
-            kept = [line for line in lines if tuple(line.split(",")[:2]) not in told]
-            file.write_text("\n".join(["task,worker,label", *kept]))
-            import_file(url, "c", str(file))
-            audit(campaign)
-            file.write_text("\n".join(["task,worker,label", *(f"{line[:-1]}{1 - int(line[-1])}" for line in kept[:5])]))
-            import_file(url, "c", str(file), replace=True)
-            audit(campaign)

@@ -11,6 +11,7 @@ from campaign_contract.campaigns import Clock, Create, arms
 from campaign_contract.correcting import Correcting
 from campaign_contract.creating import Creating
 from campaign_contract.deciding import Deciding
+from campaign_contract.knowing import Knowing
 from campaign_contract.learning import Learning
 from campaign_contract.leasing import Leasing
 from campaign_contract.observing import Observing
@@ -82,7 +83,7 @@ class TestOverHTTP(OverHTTP, Telling, Correcting, Remembering, Leasing, Stopping
 
 
 @pytest.mark.rough  # three minutes of what the databases are tried with anyway
-class TestAllOverHTTP(OverHTTP, Asking, Deciding, Weighing, Learning, Creating):
+class TestAllOverHTTP(OverHTTP, Asking, Deciding, Weighing, Knowing, Learning, Creating):
     """The rest of the contract."""
 
 
