@@ -30,7 +30,7 @@ CASES = (  # prior, threshold, share of errors
     ((9.0, 0.3), 0.99, 0.1),
 )
 POLICIES = "LSA", "APT(0.05)", "Opt-KG(1,1)", "Lai"
-ARMS = 1_000, 100_000
+ARMS = 100, 1_000, 100_000
 MANY = 5_000
 PULLS = 100_000_000
 AROUND = np.array([0.97, 0.985, 1.0, 1.015, 1.03])

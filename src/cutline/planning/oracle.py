@@ -26,6 +26,7 @@ MOST_PULLS_OF_AN_ARM = 2**14
 _STEP, _FINEST = 0.02, 0.0005  # from level to level; by 1 all but the nearest arms get some three times the pulls
 _LOOKS = 2_000_000  # numbers of pulls that are looked at, of all arms
 _FARTHER = 1.0
+_ENOUGH = 1000  # arms, for the sum of their pulls to be nearly what is expected
 _LIGHTEST = 1e-9  # of all arms
 
 
@@ -38,7 +39,7 @@ class OracleErrors:
 
     def __init__(self, guess: Guess, uniform: UniformErrors, threshold: float, target: float) -> None:
         self.budgets, self.errors = np.empty(0), np.empty(0)
-        if not (isinstance(guess, Problem) or is_good(guess)):
+        if not isinstance(guess, Problem) and (guess.arms < _ENOUGH or not is_good(guess)):
             return
         kept = uniform.masses > _LIGHTEST * guess.arms
         means, masses = grouped(uniform.means[kept], uniform.masses[kept], threshold)

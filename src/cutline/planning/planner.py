@@ -158,7 +158,7 @@ def plan(
     ``policy``: one, or several, of which the plan is for the first and says beside it what the others need.
     ``executor`` and ``progress`` as in ``simulate``. The same seed gives the same plan on any executor.
 
-    With a prior of 1,000 arms or more, or 5,000 means or results of a pilot round, and a policy that needs neither
+    With a prior of 100 arms or more, or 5,000 means or results of a pilot round, and a policy that needs neither
     budget nor true means, the errors are computed (``expected_curve``). Else games are simulated, and the budget is
     where a line through their errors meets the target. Its interval covers it with a probability of 0.95; games are
     added until half of it is 1.5 % of the budget,
