@@ -1,13 +1,13 @@
 """Compare ``cutline pytest`` with a plain loop of pytest: runs a second, and time until flaky tests are found.
 
-Usage: python benchmarks/flaky_tests.py [--runs 2000] [--rounds 3] [--draws 3] [--jobs 2] [--plugins]
+Usage: python benchmarks/flaky_tests.py [--runs 4000] [--rounds 3] [--draws 3] [--jobs 2] [--plugins]
        python benchmarks/flaky_tests.py --table
 
 It makes its suites itself: 200 tests that take a millisecond each, four of them flaky; and the same with a tenth of
 the tests taking 50 milliseconds. The loop is as many pytests at a time, each over the whole suite, again and again.
-Both are measured in turn, so that a busy machine is busy for both; ratios are what counts. Without --plugins no
-installed plugin of pytest is loaded. --table prints by simulation how many tests are called wrongly, for
-docs/flaky_tests.md.
+Both are measured in turn, so that a busy machine is busy for both; ratios are what counts. It prints the table of
+docs/flaky_tests.md, and how long three draws take until each flaky test has failed. Without --plugins no installed
+plugin of pytest is loaded. --table prints by simulation how many tests are called wrongly, for docs/flaky_tests.md.
 """
 
 import argparse
@@ -29,6 +29,7 @@ import numpy as np
 from cutline import Problem, simulate
 from cutline.campaign import Campaign, RunEvent
 from cutline.campaign.running.runner import run_command_batches
+from cutline.defaults import POLICY
 from cutline.integrations.pytest_suite import Suite, collect, handling
 
 TESTS = 200
@@ -90,7 +91,7 @@ class FoundError(Exception):
 def cutline_seconds(suite: Suite, runs: int, jobs: int, until_found: bool = False) -> float:
     """Return the seconds that so many runs take, or those until all flaky tests have failed."""
     began = time.perf_counter()
-    with Campaign.create(None, "c", suite.tests, THRESHOLD, "LSA", runs, seed=random.randrange(10**6)) as campaign:
+    with Campaign.create(None, "c", suite.tests, THRESHOLD, POLICY, runs, seed=random.randrange(10**6)) as campaign:
 
         def watch(event: RunEvent) -> None:
             if until_found and all_failed(campaign):
@@ -133,8 +134,8 @@ def inside(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
-def compare(folder: Path, slow_share: float, options: argparse.Namespace) -> tuple[float, float]:
-    """Print the runs a second of both, in turn; return the medians."""
+def compare(what: str, folder: Path, slow_share: float, options: argparse.Namespace) -> tuple[float, float]:
+    """Print a row of the table: the runs a second of both, in turn; return the medians."""
     make_suite(folder, slow_share)
     suite, loop = collect([]), Loop(options.jobs)
     passes = max(1, options.runs // TESTS)
@@ -149,16 +150,11 @@ def compare(folder: Path, slow_share: float, options: argparse.Namespace) -> tup
             before = processor_seconds()
             rates[name].append(passes * TESTS / seconds())
             used[name] += processor_seconds() - before
-    ratios = [ours / theirs for theirs, ours in zip(*rates.values(), strict=True)]
-    for name, found in rates.items():
-        each = used[name] / (options.rounds * passes * TESTS)
-        print(
-            f"  {name:<15} {statistics.median(found):6.0f} runs a second, {each * 1000:.2f} ms of processor time a run"
-        )
-    print(
-        f"  ratios {', '.join(f'{ratio:.2f}' for ratio in ratios)}; median {statistics.median(ratios):.2f}", flush=True
-    )
-    return statistics.median(rates["loop"]), statistics.median(rates["cutline pytest"])
+    ratio = statistics.median(ours / theirs for theirs, ours in zip(*rates.values(), strict=True))
+    loop_rate, our_rate = (statistics.median(found) for found in rates.values())
+    loop_used, our_used = (1000 * seconds / (options.rounds * passes * TESTS) for seconds in used.values())
+    print(f"| {what} | {loop_rate:.0f} | {our_rate:.0f} | {ratio:.2f} | {loop_used:.1f} | {our_used:.1f} |", flush=True)
+    return loop_rate, our_rate
 
 
 def processor_seconds() -> float:
@@ -185,10 +181,10 @@ def print_table() -> None:
 
 def find(options: argparse.Namespace, loop_rate: float, our_rate: float) -> None:
     """Print how long it takes until all flaky tests have failed once: expected, and for real."""
-    expected = {policy: statistics.mean(simulated_runs(policy, TESTS, 40)) for policy in ("LSA", "Uniform")}
-    print(f"until all {len(FLAKY)} flaky tests have failed once, expected:")
+    expected = {policy: statistics.mean(simulated_runs(policy, TESTS, 40)) for policy in (POLICY, "Uniform")}
+    print(f"\nuntil all {len(FLAKY)} flaky tests have failed once, expected:")
     print(f"  loop            {expected['Uniform']:6.0f} runs, {expected['Uniform'] / loop_rate:5.1f} s")
-    print(f"  cutline pytest  {expected['LSA']:6.0f} runs, {expected['LSA'] / our_rate:5.1f} s", flush=True)
+    print(f"  cutline pytest  {expected[POLICY]:6.0f} runs, {expected[POLICY] / our_rate:5.1f} s", flush=True)
     suite = collect([])
     for draw in range(1, options.draws + 1):
         theirs = Loop(options.jobs).run(1000, until_found=True)
@@ -198,7 +194,7 @@ def find(options: argparse.Namespace, loop_rate: float, our_rate: float) -> None
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--runs", type=int, default=4000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
@@ -211,11 +207,12 @@ def main() -> None:
     if not options.plugins:
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with tempfile.TemporaryDirectory(prefix="benchmark-") as name, inside(Path(name)):
-        print(f"{TESTS} tests of a millisecond, {options.jobs} at a time:")
-        rates = compare(Path(name), 0.0, options)
+        print(f"runs a second, and milliseconds of processor time a run, {options.jobs} pytests at a time")
+        print(f"| {TESTS} tests | loop | cutline pytest | ratio | loop, ms | cutline pytest, ms |")
+        print("| --- | ---: | ---: | ---: | ---: | ---: |")
+        compare("a tenth takes 50 milliseconds", Path(name), 0.1, options)
+        rates = compare("each takes a millisecond", Path(name), 0.0, options)
         find(options, *rates)
-        print("the same with a tenth of the tests taking 50 milliseconds:")
-        compare(Path(name), 0.1, options)
 
 
 if __name__ == "__main__":

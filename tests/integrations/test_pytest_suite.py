@@ -67,6 +67,11 @@ class TestUnit(unittest.TestCase):
         for number in range(2):
             with self.subTest(number=number): self.assertEqual(number, 0)
 
+class TestAwaited(unittest.IsolatedAsyncioTestCase):
+    async def test_awaited(self): pass
+    @unittest.expectedFailure
+    async def test_expected(self): self.fail()
+
 @pytest.mark.anyio
 async def test_async(): pass
 
@@ -87,6 +92,7 @@ MEANS = {
     "test_not_skipped": 1.0,
     "TestUnit::test_unit": 1.0,
     "TestUnit::test_subtests": 0.0,
+    "TestAwaited::test_awaited": 1.0,
     "test_async": 1.0,
 }
 
@@ -99,9 +105,12 @@ def test_every_kind_of_test_counts_as_it_should_and_what_is_known_to_be_skipped_
     write: Write, run: Run, xdist: tuple[str, ...]
 ) -> None:
     write("test_kinds.py", KINDS)
-    done = run([*xdist, "-p", "anyio.pytest_plugin", "test_kinds.py"], 13)
+    done = run([*xdist, "-p", "anyio.pytest_plugin", "test_kinds.py"], 14)
     assert done.means == MEANS
-    assert done.report.skipped == ["test_kinds.py::test_skips_itself"]
+    assert sorted(done.report.skipped) == [
+        "test_kinds.py::TestAwaited::test_expected",
+        "test_kinds.py::test_skips_itself",
+    ]
     assert "arm 'test_kinds.py::test_skips_itself' is skipped: not now; retired" in done.news
     assert "arm 'test_kinds.py::test_set_up_breaks': setup: RuntimeError: no database; counts as 0" in done.news
 
@@ -214,15 +223,17 @@ def test_options_that_leave_tests_out_or_run_them_again_are_settled(write: Write
 
 def test_plugins_and_settings_of_the_suite_are_used(write: Write, run: Run) -> None:
     write("my_plugin.py", "import pytest\n@pytest.fixture\ndef mine(): return 7\n")
+    write("conftest.py", "def pytest_addoption(parser): parser.addoption('--flavour')\n")
     write("pytest.ini", "[pytest]\naddopts = -p my_plugin\npythonpath = .\nmarkers = slow: takes long\n")
     write(
         "test_a.py",
         "import pytest\n"
-        "def test_a(mine): assert mine == 7\n"
+        "def test_a(mine, pytestconfig): assert (mine, pytestconfig.getoption('flavour')) == (7, 'mint')\n"
         "@pytest.mark.slow\ndef test_b(): pass\n"
         "def test_c(): pass\n",
     )
-    assert run(["-m", "not slow", "--deselect", "test_a.py::test_c"], 2).means == {"test_a": 1.0}
+    words = ["-m", "not slow", "--deselect", "test_a.py::test_c", "--flavour", "mint"]
+    assert run(words, 2).means == {"test_a": 1.0}
 
 
 def test_what_the_last_failures_have_written_is_kept(write: Write, run: Run, tmp_path: Path) -> None:
