@@ -92,20 +92,18 @@ def cutline_seconds(suite: Suite, runs: int, jobs: int, until_found: bool = Fals
     """Return the seconds that so many runs take, or those until all flaky tests have failed."""
     began = time.perf_counter()
     with Campaign.create(None, "c", suite.tests, THRESHOLD, POLICY, runs, seed=random.randrange(10**6)) as campaign:
+        failed: set[str] = set()
 
         def watch(event: RunEvent) -> None:
-            if until_found and all_failed(campaign):
-                raise FoundError
+            if until_found and event.arm and event.reward == 0:
+                failed.add(event.arm.partition("::")[2])
+                if failed >= FLAKY.keys():
+                    raise FoundError
 
         with suppress(FoundError):
             command = suite.command(timeout=60.0)
             run_command_batches(campaign, command, "auto", jobs, handling("zero", "fail"), watch=watch)
     return time.perf_counter() - began
-
-
-def all_failed(campaign: Campaign) -> bool:
-    failed = {item.arm.partition("::")[2] for item in campaign.decisions() if item.mean is not None and item.mean < 1}
-    return failed >= FLAKY.keys()
 
 
 def simulated_runs(policy: str, size: int, draws: int) -> list[float]:

@@ -1,6 +1,7 @@
 """How long each format takes for 100,000 rows, and how much memory: python benchmarks/readers.py [ROWS].
 
-The files are those of the tests, their rows repeated; each is read in a process of its own.
+The files are those of the tests, their rows repeated; each is read in a process of its own. Of Inspect's JSON, whose
+samples hold whole conversations of 6 kB, a tenth. The output is the table of docs/formats.md.
 """
 
 import json
@@ -49,21 +50,23 @@ def repeated(path: Path, rows: int) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print a line a file: rows of the tool, results, seconds of processor time, peak memory."""
+    """Print a row of the table for each file: rows of the tool, size, results, processor time, peak memory."""
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    print(f"{'file':20}{'MB':>8}{'results':>10}{'seconds':>9}{'MB of memory':>14}")
+    print("| file | rows | MB | results | seconds | MB of memory |\n| --- | ---: | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as folder:
         for path in sorted(FILES.rglob("*.*")):
             if path.suffix == ".eval" or path.stem == "bob":
                 continue
             made = Path(folder) / path.name
+            some = rows // 10 if path.stem == "inspect" else rows
             with made.open("w", encoding="utf-8") as file:
-                file.writelines(repeated(path, rows if path.stem != "inspect" else rows // 10))
+                file.writelines(repeated(path, some))
             size = made.stat().st_size / 1e6
             command = [sys.executable, "-c", READ, str(made), POSITIVE.get(path.stem, "")]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             results, seconds, memory = done.stdout.split()
-            print(f"{path.name:20}{size:8.0f}{int(results):10,}{float(seconds):9.2f}{float(memory):14.0f}", flush=True)
+            found = f"{size:.0f} | {int(results):,} | {float(seconds):.1f} | {float(memory):.0f}"
+            print(f"| {path.name} | {some:,} | {found} |", flush=True)
             made.unlink()
 
 

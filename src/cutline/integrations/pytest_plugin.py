@@ -49,6 +49,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     for name, value in _SETTLED.items():
         if hasattr(config.option, name):
             setattr(config.option, name, value)
+    if not given["keep"]:
+        config.option.tbstyle = "short"  # nobody reads it, and to quote all sources takes as long as some ten tests
     if getattr(config.option, "basetemp", None):  # pytest empties it at the start: each process has its own
         own = Path(config.option.basetemp).absolute() / Path(given["report"]).parent.name
         own.parent.mkdir(parents=True, exist_ok=True)

@@ -66,6 +66,7 @@ class Suite:
                 paths=sorted({self.paths[arm] for arm in arms if arm in self.paths}),
                 seed=None if same_order else secrets.randbits(32),
                 report=str(report),
+                keep=logs is not None,
             ) | {"PYTHONHASHSEED": str(secrets.randbits(32))}
 
         return BatchCommand(
