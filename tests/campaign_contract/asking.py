@@ -25,7 +25,7 @@ class Asking(CampaignTests):
         campaign = create(10, policy=policy)
         assert len(set(asked(campaign, 10))) == 10
 
-    @pytest.mark.parametrize("policy", ["LSA", "APT(0.1)", "Uniform", "Opt-KG"])
+    @pytest.mark.parametrize("policy", ["LSA", "APT(0.1)", "Uniform", "Opt-KG", "Bayes"])
     def test_an_ask_for_many_gives_what_as_many_asks_for_one_give(self, create: Create, policy: str) -> None:
         single, batch = create(7, policy=policy, seed=5), create(7, policy=policy, seed=5)
         answers = random.Random(11)

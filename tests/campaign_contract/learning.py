@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from campaign_contract.campaigns import CampaignTests, Create, arms, one
+from campaign_contract.campaigns import CampaignTests, Create, arms, asked, one
 from cutline.beliefs.knowledge import Knowledge
 from cutline.campaign import Campaign, Reason
 from cutline.campaign.operations.upkeep import learning
-from cutline.policies import parse
+from cutline.policies import LearningPolicy, parse
 from ledger import rows
 
 LEARNT = "SELECT generation, results, knowledge FROM cutline_learnt WHERE campaign_id = :campaign ORDER BY generation"
 STATE = "SELECT generation, learnt_from, learn_at, up_to_date FROM cutline_campaigns WHERE id = :campaign"
+INDICES = "SELECT name, index_value FROM cutline_arms WHERE campaign_id = :campaign"
 GENERATIONS = "SELECT generation FROM cutline_arms WHERE campaign_id = :campaign ORDER BY number"
 
 
@@ -149,6 +150,22 @@ class Learning(CampaignTests):
         learnt = [(results, json.loads(text)["policy_from"]) for _, results, text in rows(campaign, LEARNT)]
         assert learnt == [(24, 24), (27, 27), (30, 30), (36, 36), (48, 48)]
         assert campaign.settings.policy == parse("Bayes")
+
+    def test_arms_are_asked_for_in_the_order_of_what_bayes_has_learnt(self, create: Create) -> None:
+        campaign = create(24, policy="Bayes", threshold=0.7, seed=3)
+        draws = random.Random(11)
+        for size in (24, 10, 5, 9):
+            campaign.tell_many([(pull, draws.choice((0, 1, 1, 0.25))) for pull in campaign.ask(size)])
+        *_, (_, results, text) = rows(campaign, LEARNT)
+        assert results == 48
+        policy = parse("Bayes")
+        assert isinstance(policy, LearningPolicy)
+        table = policy.table(json.loads(text)["policy"], 0.7)
+        records = {item.arm: (item.pulls, item.pulls * (item.mean or 0.0)) for item in campaign.decisions()}
+        expected = {arm: policy.index(float(n), total, 0.7, table) for arm, (n, total) in records.items()}
+        assert dict(rows(campaign, INDICES)) == pytest.approx(expected, abs=1e-6)
+        first = asked(campaign, 6, distinct=True)
+        assert [expected[arm] for arm in first] == pytest.approx(sorted(expected.values())[:6])
 
     def test_a_campaign_with_a_prior_of_its_own_learns_nothing(self, create: Create) -> None:
         campaign = create(5, prior=(2, 3))

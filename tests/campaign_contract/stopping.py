@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from campaign_contract.campaigns import CampaignTests, Create, arms
+from campaign_contract.campaigns import CampaignTests, Create, arms, one
 from cutline.campaign import Reason
 from ledger import dump
 
@@ -53,6 +53,15 @@ class Stopping(CampaignTests):
         campaign.observe("arm 0", 0)  # news can bring it back
         assert campaign.status().finished is None
         assert len(campaign.ask()) == 1
+
+    def test_what_a_flat_prior_expects_before_there_are_results_reaches_no_target(self, create: Create) -> None:
+        campaign = create(40, threshold=0.95, policy="Lai", target_errors=3)
+        assert campaign.status().expected_errors == pytest.approx(40 * 0.05)
+        for _ in range(40):
+            assert campaign.status().finished is None
+            campaign.tell(one(campaign), 1)
+        assert campaign.status().finished is Reason.TARGET_REACHED
+        assert create(40, threshold=0.95, target_errors=3, prior=(1, 1)).ask().reason is Reason.TARGET_REACHED
 
     def test_a_target_that_the_budget_does_not_reach_is_said_with_what_it_takes(self, create: Create) -> None:
         options: dict[str, Any] = {"threshold": 0.5, "prior": (2, 2)}

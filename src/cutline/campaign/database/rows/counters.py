@@ -109,6 +109,14 @@ def status(store: Store, campaign: Identity, clock: Clock) -> Status:
 def why_finished(settings: Settings, state: State) -> Reason | None:
     """Return which stop rule holds, if one does."""
     target = settings.target_errors
-    if target is not None and state.doubt <= target * DOUBT and not state.is_changing:
+    if target is not None and state.doubt <= target * DOUBT and not state.is_changing and _is_informed(settings, state):
         return Reason.TARGET_REACHED
     return Reason.BUDGET_SPENT if state.spent >= settings.budget else None
+
+
+def _is_informed(settings: Settings, state: State) -> bool:
+    """Tell whether expected errors rest on a prior that was given, or on as many results as there are arms.
+
+    Until then they are those of the flat prior, for which nearly all means are below a threshold near 1.
+    """
+    return settings.prior is not None or state.results >= state.active
