@@ -217,6 +217,13 @@ def test_the_arms_that_a_view_finds_are_counted(visitor: Visitor, db: str, monke
     assert arms_of(visitor) == sorted(f"wren {number}" for number in (1, *range(10, 20)))
 
 
+def test_an_arm_that_is_retired_says_so(visitor: Visitor, db: str) -> None:
+    with Campaign.open(db, "birds") as campaign:
+        campaign.change(retire=["wren 59"])
+    assert "retired" in visitor.get("/arm", campaign="birds", arm="wren 59").page.text
+    assert "retired" not in visitor.get("/arm", campaign="birds", arm="wren 58").page.text
+
+
 def test_the_curve_ends_where_the_campaign_stands(reader: Visitor, read_only: str) -> None:
     with Campaign.open(read_only, "birds") as campaign:
         points, status = campaign.progress(), campaign.status()

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Double, Select, case, cast, fa
 
 from cutline.campaign.checks import check_confidence, check_text
 from cutline.campaign.database.identity import Identity
-from cutline.campaign.database.rows.learnt import require_decisions
+from cutline.campaign.database.rows.learnt import read_state, require_decisions
 from cutline.campaign.database.schema import ABOVE, BELOW, UNDECIDED, arms
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.reading.deciding import ROWS, decisions_of, read_decided
@@ -107,23 +107,23 @@ def _candidates(connection: Connection, campaign: Identity, wanted: Page) -> tup
 
     Where they are few, their numbers stand in the query, so that the arms are gone through once.
     """
-    numbers = select(arms.c.number)
-    if wanted.order.endswith("wrong") and wanted.search is None:
-        numbers = numbers.where(arms.c.campaign_id == campaign.id)  # the index cutline_arms_doubt has all it takes
-    else:
-        numbers = numbers.where(arms.c.number.between(*campaign.numbers))
+    conditions: list[ColumnElement[bool]] = []
     if wanted.only is not None:
-        numbers = numbers.where(arms.c.decision == _DECISIONS[wanted.only])
-    if wanted.only in (None, "undecided"):  # an arm that is retired is neither above nor below
-        numbers = numbers.where(arms.c.retired == false())
+        conditions.append(arms.c.decision == _DECISIONS[wanted.only])
     if wanted.search is not None:
-        numbers = numbers.where(_contains(connection, wanted.search))
+        conditions.append(_contains(connection, wanted.search))
+    # an arm that is retired is neither above nor below; where there is none, it saves time not to look
+    if wanted.only in (None, "undecided") and read_state(connection, campaign).retired:
+        conditions.append(arms.c.retired == false())
+    by_index = arms.c.campaign_id == campaign.id  # cutline_arms_doubt, which has the decisions, too
+    by_number = arms.c.number.between(*campaign.numbers)
+    sorted_arms = select(arms.c.number).where(by_index if wanted.order.endswith("wrong") else by_number, *conditions)
     if wanted.only is None and wanted.search is None:
-        return numbers, None
-    found = connection.scalars(numbers.limit(COUNTED + 1)).all()
-    if len(found) <= COUNTED:
-        numbers = select(arms.c.number).where(arms.c.number.in_(found))
-    return numbers, len(found)
+        return sorted_arms, None
+    unsorted = select(arms.c.number).where(by_index if wanted.search is None else by_number, *conditions)
+    found = connection.scalars(unsorted.limit(COUNTED + 1)).all()
+    few = len(found) <= COUNTED
+    return select(arms.c.number).where(arms.c.number.in_(found)) if few else sorted_arms, len(found)
 
 
 def _contains(connection: Connection, text: str) -> ColumnElement[bool]:
