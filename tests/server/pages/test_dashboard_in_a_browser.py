@@ -77,7 +77,7 @@ def test_axe_finds_nothing_at_any_width_in_light_and_dark(page: Page, db: str) -
             "/",
             "/campaign?campaign=birds",
             "/arm?campaign=birds&arm=a%2Fb",
-            "/workers?campaign=birds",
+            "/workers?campaign=birds&rates=yes",
             "/login",
         ):
             page.goto(address + path)

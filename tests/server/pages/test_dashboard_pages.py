@@ -192,6 +192,33 @@ def test_the_page_of_workers_says_what_the_command_says(
     assert ("data-pulse" in text) is not rates
 
 
+def test_where_workers_are_weighed_the_table_has_the_probability_beside_the_share_of_yes(
+    visitor: Visitor, db: str, cutline: Callable[..., str]
+) -> None:
+    arms = [f"item {number}" for number in range(8)]
+    known = {"item 0": True}
+    with Campaign.create(db, "crowd", arms, 0.5, "LSA", 60, workers="weighed", known=known) as campaign:
+        for worker in ("ann", "bob", "eve"):
+            for pull in campaign.ask(8, worker=worker):
+                campaign.tell(pull, (int(pull.arm[-1]) + (worker == "eve")) % 2)
+        campaign.change(excluded=["eve"])
+    lines = cutline("campaign", "decisions", "--db", db, "--campaign", "crowd", "--nearest", "8").splitlines()
+    visitor.get("/campaign", campaign="crowd")
+    found = re.findall(r'<td data-name="(?:mean|probability|pulls|wrong)">(.*?)</td>', visitor.body.decode())
+    by_hand = {line[:6]: line[6:].split() for line in lines[1:]}
+    assert found == [
+        value
+        for arm in arms_of(visitor)
+        for pulls, mean, likely, _, wrong, *_ in [by_hand[arm]]
+        for value in (mean, likely, pulls, wrong)
+    ]
+    assert len(found) == 4 * len(arms)
+    assert visitor.body.decode().count("above, known") == 1
+    assert "above, known" in visitor.get("/arm", campaign="crowd", arm="item 0").page.text
+    assert f"<dd>{by_hand['item 3'][2]}</dd>" in visitor.get("/arm", campaign="crowd", arm="item 3").body.decode()
+    assert visitor.get("/workers", campaign="crowd", rates="yes").page.text.count("excluded") == 1
+
+
 def test_rates_are_refused_where_an_answer_is_not_yes_or_no(visitor: Visitor, db: str) -> None:
     Campaign.create(db, "strict", ["a"], 0.9, "LSA", 7).close()
     assert "rates" not in visitor.get("/workers", campaign="strict").body.decode()

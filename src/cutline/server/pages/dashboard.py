@@ -110,7 +110,7 @@ def settings_in_words(status: Status) -> dict[str, str]:
     values["prior"] = "Beta({:g}, {:g})".format(*values["prior"]) if values["prior"] else "learnt"
     values["repeat_workers"] = "yes" if values["repeat_workers"] else "no"
     return {
-        name.replace("_", " "): f"{value:,}" if isinstance(value, int) else value_in_words(value)
+        name.replace("_", " "): f"{value:,}" if isinstance(value, int) else value_in_words(value) or "-"
         for name, value in values.items()
     }
 

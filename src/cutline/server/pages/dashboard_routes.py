@@ -111,6 +111,7 @@ def arm(request: Request, campaign: CampaignName, served: Served, arm: str) -> R
             name=status.name,
             state=dashboard.state([status]),
             arm=decision,
+            weighed=status.settings.weighed,
             drawn=pictures.interval(decision, status.settings.threshold),
             pulls=known.pulls,
             most=HISTORY,
