@@ -118,6 +118,21 @@ def test_a_link_logs_in_once(page: Page, browser: Browser, db: str) -> None:
             expect(other.locator("#said")).to_contain_text("has been used")
 
 
+def test_whoever_may_only_read_finds_no_way_to_label(page: Page, db: str) -> None:
+    with tokens_of(db) as tokens:
+        token = tokens.create("vera", "viewer", "birds")
+    with serving(ServerSettings(db)) as address:
+        page.goto(address)
+        page.get_by_label("Token").fill(token)
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("birds")
+        expect(page.get_by_role("link", name="Label", exact=True)).to_have_count(0)
+        response = page.goto(f"{address}/label?campaign=birds")
+        assert response is not None
+        assert response.status == 403
+        expect(page.locator("main")).to_contain_text("a viewer's token does not allow this (measure) on this campaign")
+
+
 @pytest.fixture
 def proxied(tmp_path: Path, start_process: Callable[..., "subprocess.Popen[Any]"]) -> Callable[[str], str]:
     """Have nginx pass /labels/ on to a server; return where it listens."""
