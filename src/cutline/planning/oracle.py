@@ -24,7 +24,7 @@ MOST_PULLS_OF_AN_ARM = 2**14
 """Where an arm would need more pulls than that, nothing is said."""
 
 _STEP, _FINEST = 0.02, 0.0005  # from level to level; by 1 all but the nearest arms get some three times the pulls
-_LOOKS = 2_000_000  # numbers of pulls that are looked at, of all arms
+_LOOKS = 300_000  # numbers of pulls that are looked at, of all arms
 _FARTHER = 1.0
 _ENOUGH = 1000  # arms, for the sum of their pulls to be nearly what is expected
 _LIGHTEST = 1e-9  # of all arms
@@ -47,18 +47,20 @@ class OracleErrors:
         if not gaps.any():
             return
         first = last = -math.log(gaps.max())
-        step = min(_STEP, max(_FINEST, 2.0 * means.size / _LOOKS))
-        while True:
-            last += _FARTHER
-            levels = np.arange(first, last, step)
+        end = None
+        while end is None:
+            levels = np.arange(last, last + _FARTHER, _STEP)
             pulls = pulls_above(levels, gaps[:, None])
             if pulls.max() > MOST_PULLS_OF_AN_ARM:
                 return
-            errors = masses @ errors_after(means, threshold, pulls)
-            if errors.min() <= target:
-                break
-        end = int(np.argmax(errors <= target)) + 1
-        self.budgets, self.errors = masses @ pulls[:, :end], errors[:end]
+            reached = masses @ errors_after(means, threshold, pulls) <= target
+            end = float(levels[np.argmax(reached)]) if reached.any() else None
+            last += _FARTHER
+        step = min(_STEP, max(_FINEST, (end - first) * means.size / _LOOKS))
+        pulls = pulls_above(np.append(np.arange(first, end, step), end), gaps[:, None])
+        errors = masses @ errors_after(means, threshold, pulls)
+        count = int(np.argmax(errors <= target)) + 1
+        self.budgets, self.errors = masses @ pulls[:, :count], errors[:count]
 
     def at(self, budget: float) -> float | None:
         """Return the expected errors at a budget; None outside of what is known."""
