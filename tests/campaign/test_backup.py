@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from cutline.campaign import Campaign, backup, campaigns
-from cutline.errors import CutlineError, InvalidInputError, NotFoundError
+from cutline.errors import AccessError, CutlineError, InvalidInputError, NotFoundError
+from cutline.server.access.tokens import tokens_of
+from cutline.server.settings import ServerSettings
 from ledger import audit, dump
+from servers import serving
 
 
 def test_a_copy_of_a_database_at_rest_holds_the_same(tmp_path: Path) -> None:
@@ -71,3 +74,18 @@ def test_of_postgresql_it_says_what_makes_a_backup(postgresql: str, tmp_path: Pa
     with pytest.raises(InvalidInputError, match="pg_dump makes a backup of PostgreSQL"):
         backup(postgresql, tmp_path / "copy.db")
     assert os.listdir(tmp_path) == []
+
+
+def test_the_database_of_a_server_is_copied_by_its_owner_alone(tmp_path: Path) -> None:
+    path, copy = tmp_path / "x.db", tmp_path / "copy.db"
+    with Campaign.create(path, "c", ["a", "b"], 0.5, "LSA", 9) as campaign:
+        campaign.tell(campaign.ask(1, worker="ann")[0], 1, "a note")
+        with serving(ServerSettings(str(path))) as address:
+            with tokens_of(str(path)) as tokens:
+                owner, viewer = tokens.create("boss", "owner"), tokens.create("eve", "viewer")
+            with pytest.raises(AccessError, match="a viewer's token does not allow this"):
+                backup(address, copy, token=viewer)
+            assert not copy.exists()
+            assert backup(address, copy, token=owner) == copy.stat().st_size
+        with Campaign.open(copy, "c") as copied:
+            assert dump(copied) == dump(campaign)

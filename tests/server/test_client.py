@@ -8,6 +8,7 @@ import pytest
 
 from campaign_contract.asking import Asking
 from campaign_contract.campaigns import Clock, Create, arms
+from campaign_contract.changing import Changing
 from campaign_contract.correcting import Correcting
 from campaign_contract.creating import Creating
 from campaign_contract.deciding import Deciding
@@ -16,10 +17,18 @@ from campaign_contract.learning import Learning
 from campaign_contract.leasing import Leasing
 from campaign_contract.observing import Observing
 from campaign_contract.opening import Opening
+from campaign_contract.paging import Paging
+from campaign_contract.progressing import Progressing
+from campaign_contract.pulling import Pulling
 from campaign_contract.remembering import Remembering
+from campaign_contract.requesting import Requesting
+from campaign_contract.rosters import Rosters
 from campaign_contract.stopping import Stopping
 from campaign_contract.telling import Telling
+from campaign_contract.under_fire import UnderFire
 from campaign_contract.weighing import Weighing
+from campaign_contract.whole import Whole
+from campaign_contract.working import Working
 from cutline.campaign import Campaign
 from cutline.campaign.remote.campaign import RemoteCampaign
 from cutline.errors import NotFoundError
@@ -82,8 +91,12 @@ class TestOverHTTP(OverHTTP, Telling, Correcting, Remembering, Leasing, Stopping
     """The part that depends the most on what is sent."""
 
 
-@pytest.mark.rough  # three minutes of what the databases are tried with anyway
-class TestAllOverHTTP(OverHTTP, Asking, Deciding, Weighing, Knowing, Learning, Creating):
+class TestShortOverHTTP(OverHTTP, Requesting, Progressing, Working, Paging, Pulling, Whole):
+    """What takes little."""
+
+
+@pytest.mark.rough  # minutes of what the databases are tried with anyway
+class TestAllOverHTTP(OverHTTP, Asking, Deciding, Weighing, Knowing, Learning, Creating, Changing, Rosters, UnderFire):
     """The rest of the contract."""
 
 

@@ -264,7 +264,7 @@ def campaigns(url: Url, clock: Callable[[], float] | None = None, token: str | N
     ``token`` as in ``Campaign.create``.
     """
     if _is_served(url, token, clock):
-        from cutline.campaign.remote.campaign import remote_campaigns
+        from cutline.campaign.remote.databases import remote_campaigns
 
         return remote_campaigns(url, token)
     with Store.connect(url, create=False) as store:
@@ -274,19 +274,24 @@ def campaigns(url: Url, clock: Callable[[], float] | None = None, token: str | N
 def delete(url: Url, name: str, token: str | None = None) -> None:
     """Delete a campaign and all that it holds; raise NotFoundError if there is none of that name."""
     if _is_served(url, token):
-        from cutline.campaign.remote.campaign import remote_delete
+        from cutline.campaign.remote.databases import remote_delete
 
         return remote_delete(url, token, name)
     with Store.connect(url, create=False) as store:
         creation.delete(store, read_identity(store, name))
 
 
-def backup(url: Url, out: str | os.PathLike[str]) -> int:
+def backup(url: Url, out: str | os.PathLike[str], token: str | None = None) -> int:
     """Copy a whole SQLite database, as it is at one moment, to a file, while others use it; return its size in bytes.
 
-    A file of that name is replaced when the copy is whole. Raises NotFoundError if there is no database,
+    A file of that name is replaced when the copy is whole. With the address of a server, and an owner's token, it is
+    the server's database. Raises NotFoundError if there is no database,
     InvalidInputError for PostgreSQL, of which pg_dump makes a backup, and for a file that cannot be written.
     """
+    if _is_served(url, token):
+        from cutline.campaign.remote.databases import remote_backup
+
+        return remote_backup(url, token, out)
     from cutline.campaign.operations.reading.backup import backup as copy
 
     with Store.connect(url, create=False) as store:

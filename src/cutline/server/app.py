@@ -30,10 +30,12 @@ def create_app(settings: ServerSettings) -> FastAPI:
     store, clock = Store.connect(settings.db, create=True), Clock(settings.clock)
     store.write(lambda connection: None)  # makes the tables
 
+    campaigns = Campaigns(store, clock)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        store.close()
+        campaigns.close()
 
     app = FastAPI(
         title="Cutline",
@@ -45,7 +47,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.settings = settings
-    app.state.campaigns = Campaigns(store, clock)
+    app.state.campaigns = campaigns
     app.state.tokens = Tokens(store, clock)
     app.state.looks = Looks()
     problems.install(app, problem_page)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from cutline.campaign.campaign import Campaign
@@ -12,6 +13,7 @@ from cutline.campaign.database.store import Store
 from cutline.campaign.operations.asking.ownership import workers_of
 from cutline.campaign.operations.changing import creation
 from cutline.campaign.operations.changing.creation import Arms
+from cutline.campaign.operations.reading.backup import backup
 from cutline.campaign.operations.upkeep.finishing import end_dead
 from cutline.campaign.results import Status
 from cutline.campaign.settings import Settings
@@ -75,6 +77,14 @@ class Campaigns:
     def workers_of(self, name: str, pulls: Sequence[str]) -> set[str | None]:
         """Return who has asked for these pulls; an id that is none counts for nobody."""
         return self.use(name, lambda campaign: workers_of(self._store, campaign._identity, pulls))
+
+    def backup(self, out: Path) -> None:
+        """Copy the whole SQLite database to a file; raise InvalidInputError if it is none."""
+        backup(self._store, out)
+
+    def close(self) -> None:
+        """Close the connections to the database."""
+        self._store.close()
 
     def _open(self, name: str) -> Campaign:
         with self._turn:

@@ -2,16 +2,23 @@
 
 import socket
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import uvicorn
+from uvicorn.supervisors import Multiprocess
 
+from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 from cutline.server.app import create_app
 from cutline.server.settings import ServerSettings
 
 GRACE = 5
 """Seconds that requests under way have when the server is stopped."""
+
+
+SILENCE = 60
+"""Seconds that a process may say nothing until another takes its place; on a busy machine it takes some to start."""
 
 
 class Certificate(NamedTuple):
@@ -27,12 +34,16 @@ def serve(
     port: int,
     ready: Callable[[str], object],
     certificate: Certificate | None = None,
+    processes: int = 1,
 ) -> None:
     """Serve until a signal stops it; ``ready`` is called with the address as soon as the server listens.
+
+    Several ``processes`` listen at one socket, and one that dies is replaced.
 
     The database is made where there is none. Raises InvalidInputError if the address cannot be listened at, if others
     reach it and there is no token, and if the certificate cannot be used; StoreError if the database fails.
     """
+    check_whole("processes", processes, 1)
     app = create_app(settings)
     if not settings.only_here and not app.state.tokens.are_there():
         raise InvalidInputError(
@@ -41,16 +52,16 @@ def serve(
         )
     listening = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=GRACE,
-        ssl_certfile=None if certificate is None else certificate.certificate,
-        ssl_keyfile=None if certificate is None else certificate.key,
-    )
+    options: dict[str, Any] = {
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": False,
+        "timeout_graceful_shutdown": GRACE,
+        "ssl_certfile": None if certificate is None else certificate.certificate,
+        "ssl_keyfile": None if certificate is None else certificate.key,
+    }
+    config = uvicorn.Config(app, **options)
     try:
         config.load()
     except OSError as error:
@@ -58,7 +69,13 @@ def serve(
     scheme = "http" if certificate is None else "https"
     ready(f"{scheme}://{shown}:{listening.getsockname()[1]}{settings.root_path}/")
     with listening:
-        uvicorn.Server(config).run(sockets=[listening])
+        if processes == 1:
+            uvicorn.Server(config).run(sockets=[listening])
+            return
+        app.state.campaigns.close()  # each process has connections of its own
+        make = partial(create_app, settings)
+        each = uvicorn.Config(make, factory=True, workers=processes, timeout_worker_healthcheck=SILENCE, **options)
+        Multiprocess(each, sockets=[listening]).run()
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -178,6 +178,10 @@ class RemoteCampaign(Campaign):
             check_whole("nearest", nearest, 1)
         if threshold is not None:
             check_threshold(threshold)
+        if page:
+            from cutline.campaign.operations.reading.paging import Page  # loads NumPy
+
+            Page(**page).check()
         found = self._post("decisions", {**page, **wanted, "confidence": confidence})
         return Decisions(
             (Decision(**row) for row in found), self._settings.threshold if threshold is None else threshold
@@ -300,13 +304,3 @@ class RemoteCampaign(Campaign):
     def _arms(self) -> dict[str, Any]:
         """Return the ids of the arms with their payloads."""
         return {row["arm"]: row["payload"] for row in self._lines("export", what="decisions")}
-
-
-def remote_campaigns(url: Url, token: str | None) -> list[Status]:
-    """Return the status of every campaign on a server, by name."""
-    return [status_of(row) for row in Connection(url, token).get("campaigns")]
-
-
-def remote_delete(url: Url, token: str | None, name: str) -> None:
-    """Delete a campaign on a server."""
-    Connection(url, token).delete("campaigns", campaign=name)

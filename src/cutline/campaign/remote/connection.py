@@ -75,18 +75,24 @@ class Connection:
 
     def lines(self, path: str, **query: Any) -> Iterator[Any]:
         """Yield the lines of an answer in JSON Lines; raise StoreError if it is cut off."""
+        rest = b""
+        for piece in self.pieces(path, **query):
+            *whole, rest = (rest + piece).split(b"\n")
+            yield from map(json.loads, whole)
+
+    def pieces(self, path: str, **query: Any) -> Iterator[bytes]:
+        """Yield the pieces of an answer that is long; raise StoreError if it is cut off."""
         import urllib3
 
         response = self._send("GET", path, query, stream=True)
-        rest = b""
+        is_whole = False
         try:
-            for piece in response.stream(1 << 16):
-                *whole, rest = (rest + piece).split(b"\n")
-                yield from map(json.loads, whole)
+            yield from response.stream(1 << 16)
+            is_whole = True
         except urllib3.exceptions.HTTPError as error:
             raise self._away(error) from None
         finally:
-            response.close() if rest else response.release_conn()
+            response.release_conn() if is_whole else response.close()
 
     def close(self) -> None:
         """Close the connections."""

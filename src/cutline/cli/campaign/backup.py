@@ -13,7 +13,8 @@ def command(db: str, out: str, form: str) -> None:
     """Copy a whole SQLite database while it is in use.
 
     The copy has all campaigns as they are at one moment, and is a database as any other. A copy by other means may lack
-    what was written last. Of PostgreSQL, pg_dump makes a backup.
+    what was written last. Of PostgreSQL, pg_dump makes a backup. The owner of a server
+    copies its database to here.
 
     \b
     Example:

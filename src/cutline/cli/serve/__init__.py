@@ -26,6 +26,7 @@ from cutline.errors import InvalidInputError
 @click.option("--worker-header", metavar="NAME", help="The header with the name of whom the proxy has logged in.")
 @wording_options
 @click.option("--media", metavar="FOLDER", help="Show pictures and sounds of this folder, and of nowhere else here.")
+@click.option("--processes", type=int, default=1, show_default=True, metavar="N", help="How many processes serve.")
 @click.option("--ssl-certfile", metavar="FILE", help="Serve by https, with this certificate.")
 @click.option("--ssl-keyfile", metavar="FILE", help="The key of the certificate.")
 @click.pass_context
@@ -38,6 +39,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     root_path: str,
     trusted: str,
     worker_header: str | None,
+    processes: int,
     ssl_certfile: str | None,
     ssl_keyfile: str | None,
     **labelling: Any,
@@ -71,4 +73,4 @@ def command(  # noqa: PLR0913 - one parameter an option
     )
     certificate = Certificate(ssl_certfile, ssl_keyfile) if ssl_certfile and ssl_keyfile else None
     say(f"serving the campaigns of {label(db)}; Ctrl-C stops it")
-    serve(settings, host, port, click.echo, certificate)
+    serve(settings, host, port, click.echo, certificate, processes)

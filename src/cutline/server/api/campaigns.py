@@ -2,11 +2,14 @@
 
 import shutil
 import tempfile
+from pathlib import Path
 from typing import Annotated, BinaryIO
 
 from fastapi import APIRouter, Depends, File, Form, UploadFile
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse
 from pydantic import ValidationError
+from starlette.background import BackgroundTask
 
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.files.arms_file import read_arms
@@ -58,6 +61,24 @@ def delete(campaign: OneCampaign) -> None:
 def status(campaign: OneCampaign) -> Status:
     """Return where a campaign stands."""
     return campaign.use(Status.now)
+
+
+@router.get(
+    "/backup",
+    dependencies=_MANAGING_ALL,
+    response_class=FileResponse,
+    responses={200: {"description": "An SQLite database.", "content": {"application/vnd.sqlite3": {}}}},
+)
+def backup(served: Served) -> FileResponse:
+    """Send a copy of the whole SQLite database as it is at one moment: all campaigns, and the digests of tokens."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        served.backup(folder / "copy.db")
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    gone = BackgroundTask(shutil.rmtree, folder)
+    return FileResponse(folder / "copy.db", media_type="application/vnd.sqlite3", filename="copy.db", background=gone)
 
 
 def _read(upload: BinaryIO) -> list[str]:

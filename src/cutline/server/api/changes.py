@@ -37,5 +37,5 @@ def rename(campaign: OneCampaign, body: Renamed) -> Status:
 @router.post("/copy", status_code=201, dependencies=_MANAGING_ALL)
 def copy(campaign: OneCampaign, body: Copy) -> Status:
     """Make another campaign with the same arms and settings, and unless it says no the same results."""
-    campaign.use(lambda it: it.copy(body.name, body.results))
+    campaign.use(lambda it: it.copy(body.name, body.results).close())
     return campaign.served.use(body.name, Status.now)
