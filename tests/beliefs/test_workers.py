@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.special import betaln
 
 from cutline.beliefs.evidence import asking_index, next_fit
@@ -51,6 +52,48 @@ def exact_share_of_yes(labels: Labels, workers: int) -> Any:
         total += math.exp(ln)
         of_yes += math.exp(ln) * z
     return of_yes / total
+
+
+def rare(tasks: int, share: float, seed: int) -> tuple[Labels, NDArray[np.bool_]]:
+    """Five labels a task, of whose truths so many are a yes, by workers whose rates are Beta(4, 1.5); and the truth."""
+    random = np.random.default_rng([7, seed])
+    workers = tasks // 5
+    truth, rates = random.random(tasks) < share, random.beta(4.0, 1.5, (workers, 2))
+    task = np.repeat(np.arange(tasks), 5)
+    worker = random.integers(0, workers, task.size)
+    right = random.random(task.size) < rates[worker, truth[task].astype(np.int64)]
+    labels = Labels(task, worker, (right == truth[task]).astype(np.float64), np.full(tasks, -1, np.int8))
+    return labels, truth
+
+
+@pytest.mark.parametrize("share", [0.05, 0.95])
+@pytest.mark.parametrize("tasks", [100, 300])
+def test_where_one_answer_is_rare_weights_have_fewer_wrong_than_a_majority(tasks: int, share: float) -> None:
+    wrong = np.zeros(2)
+    for seed in range(12):
+        labels, truth = rare(tasks, share, seed)
+        by_weight = likelier(Crowd.learn(labels, tasks // 5).evidence(labels))
+        by_majority = np.bincount(labels.task, labels.label) >= 2.5
+        wrong += [np.mean(found != truth) for found in (by_weight, by_majority)]
+    assert wrong[0] < (0.8 if tasks == 100 else 0.5) * wrong[1]
+
+
+def test_two_labels_a_task_never_say_that_an_answer_is_rare() -> None:
+    labels, _ = rare(300, 0.05, 1)
+    some = np.arange(labels.task.size) % 5 < 2
+    few = Labels(labels.task[some], labels.worker[some], labels.label[some], labels.known)
+    assert Crowd.learn(labels, 60).prevalence < 0.1
+    assert Crowd.learn(few, 60).prevalence > 0.25
+
+
+def test_a_crowd_that_agrees_on_nothing_leaves_a_majority() -> None:
+    task, worker = np.repeat(np.arange(400), 3), np.tile(np.arange(3), 400)
+    label = np.random.default_rng(5).integers(0, 2, 1200).astype(np.float64)
+    label[1::3] = 1.0 - label[::3]
+    labels = Labels(task, worker, label, np.full(400, -1, np.int8))
+    crowd = Crowd.learn(labels, 3)
+    assert not crowd.tells
+    assert likelier(crowd.evidence(labels)).tolist() == (np.bincount(task, label) > 1.5).tolist()
 
 
 def test_the_likelier_answers_are_those_of_exact_enumeration_on_small_problems() -> None:

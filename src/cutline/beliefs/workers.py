@@ -5,8 +5,9 @@ no (Dawid and Skene, Applied Statistics 28, 1979). They are fitted by EM togethe
 
 - a worker's rates have a Beta prior that weighs as much as ``_LABELS`` labels, and its mean, one for both rates, is
   the crowd's and is learnt itself from all workers: a worker with few labels is taken to be like the crowd;
-- the share of tasks whose truth is yes has a prior with 1/2 in its middle that weighs as much as ``_TASKS`` tasks.
-  Labels alone hardly tell rare yeses from workers who miss them, and people who share a mistake look like the truth.
+- the share of tasks whose truth is yes is near 1/2 (Beta(100, 100)), or with a small probability yes, or no, is rare
+  (Beta(1, 19)). Each is fitted, and the one is taken that the labels and these probabilities support most. Labels tell
+  rare yeses from workers who miss them only where a task has three, and people who share a mistake look like the truth.
 
 The evidence on a task is the log odds that its truth is yes: the sum of its labels' log likelihood ratios, and the log
 odds of the share. Where the labels of a task clearly agree less than those of a weak crowd would, the crowd may be no
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, expit, logit
+from scipy.special import betaincinv, betaln, expit, logit
 
 from cutline.beliefs.evidence import MISTAKEN, RATE
 from cutline.beliefs.intervals import Floats
@@ -32,13 +33,39 @@ Ints = NDArray[np.int64]
 
 _LABELS = 5.5  # with RATE: Beta(4, 1.5)
 _WORKERS = 30.0  # workers that the prior of the crowd's rate weighs
-_TASKS = 200.0
 _KNOWN = 50.0  # known tasks that the prior of the share of mistakes weighs
 _STEPS, _CLOSE = 100, 1e-4
 _WEAK = 0.65  # how often a crowd is right that is just worth asking
+_LEAST = 0.51  # how often a crowd is right of which that cannot be told: so its majority counts
 _CLEAR = 2.0  # standard errors
 _PAIRS = 30.0  # pairs of labels that the prior of their agreement weighs
 _EQUAL = 1e-9  # evidence that differs by less is taken to be equal: rounding must not decide
+
+
+class _Share(NamedTuple):
+    """A belief about the share of tasks whose truth is yes: Beta(yes, no), and how probable it is beforehand."""
+
+    yes: float
+    no: float
+    probability: float
+
+    def density(self, share: float) -> float:
+        """Return ln of the density of a share, times the probability."""
+        beta = (self.yes - 1.0) * math.log(share) + (self.no - 1.0) * math.log1p(-share)
+        return float(beta - betaln(self.yes, self.no)) + math.log(self.probability)
+
+    def first_guess(self, labels: "Labels") -> Floats:
+        """Return how probable yes is for each task, (K,), if all workers are like a crowd that nobody has seen."""
+        seen = np.bincount(labels.task, minlength=labels.known.size)
+        more_yes = 2.0 * np.bincount(labels.task, labels.label, labels.known.size) - seen
+        guess: Floats = expit(math.log(self.yes / self.no) + more_yes * logit(RATE))
+        return guess
+
+
+_BALANCED = _Share(100.0, 100.0, 0.96)
+_RARE = (_Share(1.0, 19.0, 0.02), _Share(19.0, 1.0, 0.02))  # yes, or no
+_IDENTIFIED = 3  # labels of a task
+_FEW_TASKS = 1_000  # the prior of the share matters with fewer
 
 
 class Labels(NamedTuple):
@@ -80,19 +107,50 @@ class Crowd:
         crowd = cls(*_counts(labels, q, workers, rates))
         agreement, tells = _agreement(labels, workers)
         if not tells:
-            return replace(crowd, rate=0.5 + math.sqrt(agreement), mistaken=_mistaken(known, logit(q)))
+            rate = max(0.5 + math.sqrt(agreement), _LEAST)
+            return replace(crowd, rate=rate, mistaken=_mistaken(known, logit(q)))
         told = known[labels.task] >= 0
         if told.any():  # the rates on these tasks say more than a majority
             q = expit(cls(*_counts(_those(labels, told), known, workers, rates), tells=True).evidence(labels))
+        crowd = cls._fit(labels, workers, rates, q, _BALANCED)
+        if 0 < np.count_nonzero(seen) < _FEW_TASKS:
+            fits = [(crowd, _BALANCED)]
+            for share in _RARE:
+                fits.append((cls._fit(labels, workers, rates, share.first_guess(labels), share), share))
+            crowd, _ = max(fits, key=lambda fit: fit[0]._support(labels, fit[1]))
+        return replace(crowd, mistaken=_mistaken(known, crowd.evidence(labels)))
+
+    @classmethod
+    def _fit(cls, labels: Labels, workers: int, rates: int, q: Floats, prior: "_Share") -> Self:
+        """Return the crowd that EM finds from a first guess of the truth of all tasks, (K,)."""
+        known, seen = labels.known, np.bincount(labels.task, minlength=labels.known.size) > 0
         for _ in range(_STEPS):
             q = np.where(known >= 0, known, q)
             right, wrong = _counts(labels, q, workers, rates)
-            share = (q[seen > 0].sum() + 0.5 * _TASKS) / (np.count_nonzero(seen) + _TASKS)
+            share = (q[seen].sum() + prior.yes) / (np.count_nonzero(seen) + prior.yes + prior.no)
             crowd = cls(right, wrong, _crowds_rate(right, wrong), float(share), tells=True)
             before, q = q, expit(crowd.evidence(labels))
             if np.abs(q - before)[known < 0].max(initial=0.0) < _CLOSE:
                 break
-        return cls(right, wrong, crowd.rate, crowd.prevalence, _mistaken(known, crowd.evidence(labels)), tells=True)
+        return crowd
+
+    def _support(self, labels: Labels, prior: "_Share") -> float:
+        """Return how probable, but for a constant, this crowd is: ln of its density given the labels and the prior.
+
+        The labels of a task share what makes it easy or hard, so that all of them tell as much as one; and where there
+        are not three, rare yeses look like workers who miss them, so that they tell nothing.
+        """
+        rates, known = self.rates()[:-1], labels.known
+        counts = _LABELS * np.array([self.rate, 1.0 - self.rate]) - 1.0
+        of_rates = float((counts[0] * np.log(rates) + counts[1] * np.log1p(-rates)).sum())
+        each = self.evidence(labels)
+        of_no = np.log1p(-rates[labels.worker, 0]) * labels.label + np.log(rates[labels.worker, 0]) * (
+            1.0 - labels.label
+        )
+        if_yes = np.where(known < 0, np.logaddexp(0.0, each), np.where(known == 1, each, 0.0))
+        of_labels = float(of_no.sum() + (if_yes + math.log1p(-self.prevalence)).sum())
+        tasks = np.count_nonzero(np.bincount(labels.task) >= _IDENTIFIED)
+        return (of_labels + of_rates) * tasks / labels.task.size + prior.density(self.prevalence)
 
     @property
     def prior(self) -> float:
