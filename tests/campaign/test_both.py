@@ -4,16 +4,18 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect, text
 
 from campaign_contract.campaigns import STRANGE_IDS, Clock
 from cutline.campaign import Campaign
-from cutline.campaign.database import migrations
+from cutline.campaign.database import migrations, store
 from cutline.campaign.database.schema import HEAD, VERSION_TABLE, metadata
+from cutline.campaign.database.store import Store
 from ledger import audit, dump
 
 
@@ -54,11 +56,55 @@ def differences_from_the_schema(connection: Connection) -> Any:
     return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
 
 
-def test_the_migrations_make_the_tables_of_the_schema(tmp_path: Path, postgresql: str) -> None:
+def structure(connection: Connection) -> dict[str, Any]:
+    """What each table is made of, but for the order of its columns and their defaults, and what it holds at first."""
+    inspector = inspect(connection)
+    found: dict[str, Any] = {}
+    for table in inspector.get_table_names():
+        columns = {item["name"]: (str(item["type"]), item["nullable"]) for item in inspector.get_columns(table)}
+        indexes = {
+            item["name"]: (
+                item["column_names"],
+                item["unique"],
+                [str(value) for value in item["dialect_options"].values()],
+            )
+            for item in inspector.get_indexes(table)
+        }
+        unique = sorted(item["column_names"] for item in inspector.get_unique_constraints(table))
+        rows = [tuple(row) for row in connection.execute(text(f"SELECT * FROM {table}"))]
+        found[table] = (columns, inspector.get_pk_constraint(table), unique, indexes, rows)
+    return found
+
+
+def autoincrement(connection: Connection) -> list[str]:
+    """The tables of an SQLite file whose row numbers never come back."""
+    query = text("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%' ORDER BY name")
+    return list(connection.scalars(query))
+
+
+def drop_tables(connection: Connection) -> None:
+    for table in inspect(connection).get_table_names():
+        connection.execute(text(f"DROP TABLE {table}"))
+
+
+def test_the_migrations_make_the_tables_that_a_new_database_has(
+    tmp_path: Path, postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for url in (tmp_path / "campaigns.db", postgresql):
-        with Campaign.create(url, "c", ["a"], 0.5, "LSA", 1) as campaign:
-            differences = campaign._store.read(differences_from_the_schema)
-        assert differences == []
+        with Store.connect(url, create=True) as made:
+            made.write(lambda connection: None)
+            expected = made.read(structure)
+            if url != postgresql:
+                assert made.read(autoincrement) == ["cutline_campaigns", "cutline_tokens"]
+            made.write(drop_tables)
+        assert expected.keys() == {VERSION_TABLE, *metadata.tables}
+        with monkeypatch.context() as patch, Store.connect(url, create=True) as migrated:
+            patch.setattr(store, "make_tables", lambda connection: migrations.upgrade(connection, ""))
+            migrated.write(lambda connection: None)
+            assert migrated.read(structure) == expected
+            assert migrated.read(differences_from_the_schema) == []
+            if url != postgresql:
+                assert migrated.read(autoincrement) == ["cutline_campaigns", "cutline_tokens"]
 
 
 def test_head_is_the_last_migration() -> None:

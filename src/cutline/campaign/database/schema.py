@@ -1,4 +1,5 @@
-"""The tables. Whatever changes here needs a new file in migrations/versions, and HEAD its number.
+"""The tables. Whatever changes here needs a new file in migrations/versions, and HEAD its number: a new database gets
+the tables as they stand here (see tables.py), an older one by the migrations, and a test holds the two together.
 
 Rows are written by this package alone, and always all that belong together in one transaction; foreign keys would
 have the database look up at every pull what is known already.
@@ -173,10 +174,15 @@ arms = Table(
     Column("evidence", BigInteger, nullable=False),  # 0 where workers count alike; see weights.py
     Column("known", SmallInteger),  # the answer where it is known beforehand, 1 or 0
 )
+# which rows an index holds stands in info: as an option of the two databases it would load the dialects of both
 Index("cutline_arms_name", arms.c.name_digest, unique=True)
 Index("cutline_arms_doubt", arms.c.campaign_id, arms.c.doubt, arms.c.number, arms.c.decision)
 Index("cutline_arms_queue", arms.c.campaign_id, arms.c.index_value, arms.c.position, arms.c.number)
-Index("cutline_arms_known", arms.c.campaign_id, arms.c.pulls, arms.c.position, arms.c.number)
+Index(
+    "cutline_arms_known",
+    *(arms.c.campaign_id, arms.c.pulls, arms.c.position, arms.c.number),
+    info={"where": "known IS NOT NULL"},
+)
 
 pulls = Table(
     "cutline_pulls",
@@ -195,11 +201,9 @@ pulls = Table(
     Column("time", Double),  # when it was asked for, and later when it was told, observed or abandoned
 )
 Index("cutline_pulls_arm", pulls.c.arm)
-Index("cutline_pulls_expires", pulls.c.campaign_id, pulls.c.expires)
-Index("cutline_pulls_worker", pulls.c.worker_digest, pulls.c.arm)
-Index("cutline_pulls_key", pulls.c.key_digest, unique=True)
-# the migrations leave rows that have null there out of the last three, and arms that are not known out of
-# cutline_arms_known; to say so here would load both dialects
+Index("cutline_pulls_expires", pulls.c.campaign_id, pulls.c.expires, info={"where": "expires IS NOT NULL"})
+Index("cutline_pulls_worker", pulls.c.worker_digest, pulls.c.arm, info={"where": "worker_digest IS NOT NULL"})
+Index("cutline_pulls_key", pulls.c.key_digest, unique=True, info={"where": "key_digest IS NOT NULL"})
 
 corrections = Table(
     "cutline_corrections",  # answers that have been replaced: the nth of a pull, who replaced it and when

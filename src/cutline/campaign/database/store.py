@@ -22,6 +22,7 @@ from cutline.campaign.database.connecting.address import Url
 from cutline.campaign.database.connecting.engines import Database, open_database
 from cutline.campaign.database.connecting.sqlite_file import PATIENCE, SqliteFile
 from cutline.campaign.database.schema import HEAD, VERSION_TABLE
+from cutline.campaign.database.tables import make_tables
 from cutline.errors import NotFoundError, StoreError
 
 _DEADLOCK = "40P01"
@@ -57,8 +58,6 @@ class Store:
         InvalidInputError for a url that is no database of ours to use, NotFoundError if there is none, StoreError if
         it cannot be opened or is of a newer version.
         """
-        if create:
-            _load_migrations()  # which takes a while, in which there should be no file without tables
         store = cls(open_database(url, create))
         try:
             version = store.read(_version)
@@ -219,7 +218,13 @@ class Store:
 
     def _bring_up_to_date(self, connection: Connection) -> None:
         """Make the tables, or change those of an older version."""
-        _load_migrations().upgrade(connection, self.label)
+        if not self._database.is_sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(7203165911)"))  # one process does it, the others wait
+        version = _version(connection)
+        if version is None:
+            make_tables(connection)
+        elif version != HEAD:
+            _load_migrations().upgrade(connection, self.label)
 
     def _require_file(self) -> None:
         """Raise StoreError if what was written to an SQLite file cannot be found at its path."""
@@ -236,7 +241,7 @@ def _was_interrupted(error: BaseException | None) -> bool:
 
 
 def _load_migrations() -> ModuleType:
-    """Return the module of the migrations; nobody needs it who finds a database of this version."""
+    """Return the module of the migrations; only who finds a database of another version needs it."""
     from cutline.campaign.database import migrations
 
     return migrations

@@ -4,7 +4,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from cutline.campaign.database.schema import HEAD, VERSION_TABLE
 from cutline.errors import StoreError
@@ -18,8 +18,6 @@ def upgrade(connection: Connection, label: str) -> None:
 
     ``label`` names the database in messages. Raises StoreError for a version that this code does not know.
     """
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(7203165911)"))  # one process upgrades, the others wait
     config = Config()
     config.set_main_option("script_location", LOCATION)
     config.set_main_option("path_separator", "newline")
