@@ -26,13 +26,9 @@ MARK_OF_FIXTURE = {"start_process": "process", "postgres_server": "postgres"}
 """A test that uses such a fixture, directly or through others, has this mark."""
 
 
-LONGEST = ("test_uncompiled.py", "test_docs.py", "test_kernel_cache.py")
-"""The files with tests that take a minute and more begin, so that no process waits for one at the end."""
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
     for item in items:
         for fixture in MARK_OF_FIXTURE.keys() & getattr(item, "fixturenames", ()):
             item.add_marker(MARK_OF_FIXTURE[fixture])

@@ -14,7 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 
 import naive
 from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform
@@ -25,6 +25,11 @@ from cutline.simulation.chunks import Chunk, ChunkResult, play_on
 from cutline.simulation.engines import ENGINES as BY_NAME
 from cutline.simulation.ranking import by_rank
 from cutline.simulation.skipping import waterline, wide
+
+
+def share_of_examples(share: float) -> settings:
+    """Let hypothesis try a share of the examples that its profile says, where each takes long."""
+    return settings(max_examples=max(1, round(share * settings().max_examples)))
 
 
 def from_python(function: Callable[..., Any], kept: bool = True) -> Callable[..., Any]:

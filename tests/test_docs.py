@@ -46,6 +46,7 @@ def run(document: Path, folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_a_document_shows_is_what_happens(document: Path, tmp_path: Path) -> None:
     assert "\n".join(run(document, tmp_path)) == ""

@@ -110,7 +110,7 @@ from cutline.simulation.chunks import Chunk
 from cutline.simulation.engines import play
 problem = cutline.Problem([0.5, 0.0, 0.6])
 chunks = [Chunk(problem, cutline.parse(name), numpy.array([500]), key=1, first_run=0, runs=40) for name in sys.argv[1:]]
-print(json.dumps({chunk.policy.name: play(chunk, "waterline").errors.tolist() for chunk in chunks}))
+print(json.dumps({chunk.policy.name: play(chunk, "stepping").errors.tolist() for chunk in chunks}))
 """
 
 

@@ -30,6 +30,7 @@ def pytest_on_kernels(*options: str, **environment: str) -> str:
     return result.stdout
 
 
+@pytest.mark.long
 def test_every_kernel_test_passes_uncompiled_and_none_is_skipped(tmp_path: Path) -> None:
     listed = [line for line in pytest_on_kernels("--collect-only").splitlines() if "::" in line]
     pytest_on_kernels(f"--junitxml={tmp_path / 'report.xml'}", NUMBA_DISABLE_JIT="1")

@@ -11,6 +11,7 @@ import naive
 from cutline.cli import cutline
 from cutline.policies import LearningPolicy, Policy, available
 from cutline.testing import BUDGET, PROBLEM, PolicyContract, parameters
+from cutline.testing.games import RUNS
 from games import ENGINES, play
 
 every_policy = pytest.mark.parametrize("policy", available(), ids=lambda item: item.name)
@@ -35,7 +36,7 @@ def test_every_engine_pulls_in_the_order_of_the_running_maxima(policy: type[Poli
         return
     rows = parameters(made)
     key = naive.key_of(7, "")
-    for run in range(3):
+    for run in range(RUNS):
         rewards = np.array(
             [
                 [naive.reward(key, run, arm, t, float(mean)) for t in range(BUDGET)]

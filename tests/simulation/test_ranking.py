@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from cutline import APT, LSA, UCBE, OptKG, Problem, Uniform, simulate
 from cutline.policies import Policy, available, parse
@@ -13,6 +13,7 @@ from cutline.simulation.ranking import by_rank
 from cutline.simulation.ranking.by_rank import play_by_rank
 from cutline.simulation.ranking.leaps import Window
 from cutline.simulation.ranking.pilot import take_aim
+from games import share_of_examples
 
 EQUAL = [str(policy()) for policy in available() if not policy.yardstick]
 POLICIES = [*EQUAL, "APT(0.05)", "Opt-KG(0.5,0.5)", "LSA(4)"]
@@ -33,7 +34,7 @@ def assert_same(ranked: ChunkResult, stepped: ChunkResult) -> None:
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=15)
+@share_of_examples(0.15)
 @given(
     arms=st.sampled_from([1, 2, 7, 127, 128, 129, 300]),
     threshold=st.sampled_from([0.5, 0.3, 1 / 3, 0.9, 0.01]),

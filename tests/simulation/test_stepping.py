@@ -14,7 +14,7 @@ from cutline.compiled import jit
 from cutline.policies import Policy, available
 from cutline.policies.oracle import GapOracle
 from cutline.simulation import rewards
-from games import ENGINES, TWINS, Engine, Instance, Twin, instances, play, sequence
+from games import ENGINES, TWINS, Engine, Instance, Twin, instances, play, sequence, share_of_examples
 
 engines = pytest.mark.parametrize("engine", ENGINES, ids=str)
 remade_engines = pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine.makers], ids=str)
@@ -34,6 +34,7 @@ def table(key: int, run: int, problem: Problem) -> naive.Reward:
 @pytest.mark.kernel
 @engines
 @twins
+@share_of_examples(0.4)
 @given(instance=instances(), more=st.integers(0, 40), seed=st.integers(0, 2**64 - 1), run=st.integers(0, 10**6))
 def test_an_engine_pulls_what_the_slow_twin_pulls_and_errs_where_it_errs(
     engine: Engine, twin: Twin, instance: Instance, more: int, seed: int, run: int

@@ -20,6 +20,7 @@ from cutline.simulation.chunks import Chunk, parameter_tables
 from cutline.simulation.engines import play
 from cutline.simulation.skipping import waterline
 from cutline.simulation.skipping.wide import play_wide
+from games import share_of_examples
 
 SKIPPING = [str(policy()) for policy in available() if policy.ceiling is not None]
 POLICIES = [*SKIPPING, "APT(0.05)", "UCBE(4)", "UCBE(-1)", "Opt-KG(0.5,0.5)", "LSA(4)"]
@@ -109,6 +110,7 @@ def test_budgets_one_apart_agree() -> None:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name.startswith("Opt-KG") else name for name in POLICIES]
 )
+@share_of_examples(0.3)
 @given(
     threshold=st.sampled_from([0.5, 0.3, 0.55, 1 / 3, 0.99]),
     seed=st.integers(0, 2**32),

@@ -16,7 +16,7 @@ from cutline.simulation.chunks import Chunk, parameter_tables
 from cutline.simulation.engines import engines_for, play
 from cutline.simulation.records import index_of
 from cutline.simulation.rewards import stream_key
-from cutline.testing.games import BUDGET, PROBLEM, SEED, THRESHOLDS, game, parameters, records, rewards
+from cutline.testing.games import BUDGET, PROBLEM, RUNS, SEED, THRESHOLDS, game, parameters, records, rewards
 from cutline.testing.learning import LearningContract
 
 _ENOUGH = 1000  # cases in which a bound must have said something, or it was not tried
@@ -204,10 +204,10 @@ class PolicyContract(LearningContract):
         assert answers > _ENOUGH, f"the head start is above 0 in {answers} cases only; leave it out"
 
     def test_every_engine_pulls_the_arm_with_the_smallest_index(self, policy: type[Policy]) -> None:
-        """Three games, pull by pull, against one that takes the smallest index, the first arm of equals."""
+        """Games pull by pull, against one that takes the smallest index, the first arm of equals."""
         made = policy()
         budgets = np.arange(PROBLEM.arms, BUDGET + 1) if policy.anytime else np.array([BUDGET])
-        for run in range(3):
+        for run in range(RUNS):
             pulls, totals = game(made, rewards(run))
             chunk = Chunk(PROBLEM, made, budgets, stream_key(SEED, ""), run, 1)
             for engine in engines_for(chunk):

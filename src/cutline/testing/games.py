@@ -1,6 +1,7 @@
 """What policies are tried on: a problem, thresholds, records, and the game by its definition."""
 
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ BUDGET = 700
 """The budget of the games on it."""
 THRESHOLDS = (0.5, 0.3, 0.55, 1 / 3, 0.02, 0.985)
 """The thresholds at which an index, a ceiling and a band are tried."""
+RUNS = 1 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 3
+"""The runs in which a policy is followed pull by pull; kernels that are not compiled take a hundred times as long."""
 SEED = 7
 """The seed of the games' rewards."""
 
