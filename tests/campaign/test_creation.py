@@ -105,7 +105,8 @@ from cutline.campaign.database.connecting import sqlite_file
 make = sqlite_file.SqliteFile._make
 def note(file):
     make(file)
-    print("alembic" in sys.modules, os.listdir(os.path.dirname(sys.argv[1])), flush=True)
+    loaded = "cutline.campaign.database.tables" in sys.modules and "alembic" not in sys.modules
+    print(loaded, os.listdir(os.path.dirname(sys.argv[1])), flush=True)
     os.kill(os.getpid(), 9)
 sqlite_file.SqliteFile._make = note
 from cutline.campaign import Campaign
