@@ -1,11 +1,13 @@
 """Every policy that is found keeps the whole contract, and what only Cutline's own tests can hold it to."""
 
 import dataclasses
+import functools
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from numpy.typing import NDArray
 
 import naive
 from cutline.cli import cutline
@@ -28,6 +30,14 @@ class TestContract(PolicyContract):
     """What a policy from elsewhere is held to as well."""
 
 
+@functools.cache
+def first_rewards(key: int, run: int) -> NDArray[np.int64]:
+    """The rewards of each arm, in order, as the slow twin has them; the same for all policies."""
+    return np.array(
+        [[naive.reward(key, run, arm, t, float(mean)) for t in range(BUDGET)] for arm, mean in enumerate(PROBLEM.means)]
+    )
+
+
 @every_policy_in_plain_python
 def test_every_engine_pulls_in_the_order_of_the_running_maxima(policy: type[Policy]) -> None:
     """A policy that learns has another order after each refit; what it plays is in test_learning.py."""
@@ -37,12 +47,7 @@ def test_every_engine_pulls_in_the_order_of_the_running_maxima(policy: type[Poli
     rows = parameters(made)
     key = naive.key_of(7, "")
     for run in range(RUNS):
-        rewards = np.array(
-            [
-                [naive.reward(key, run, arm, t, float(mean)) for t in range(BUDGET)]
-                for arm, mean in enumerate(PROBLEM.means)
-            ]
-        )
+        rewards = first_rewards(key, run)
         order = naive.running_maximum_order(
             lambda arm, n, s: made.index(float(n), float(s), PROBLEM.threshold, *rows[arm]),
             rewards,

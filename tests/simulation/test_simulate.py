@@ -153,7 +153,7 @@ def test_more_budgets_change_nothing_at_the_others(usual: RegretCurves) -> None:
 @pytest.mark.parametrize("streams", ["common", "independent"])
 def test_every_policy_gives_alone_what_it_gives_among_all_others(streams: str) -> None:
     everything: list[Policy] = [policy() for policy in available()]
-    runs = 4  # policies that learn take a tenth of a second for each
+    runs = 2  # policies that learn take a tenth of a second for each
     together = simulate(PROBLEM, everything, BUDGETS, runs=runs, seed=3, streams=streams)
     backwards = simulate(PROBLEM, everything[::-1], BUDGETS, runs=runs, seed=3, streams=streams)
     for row, policy in enumerate(everything):

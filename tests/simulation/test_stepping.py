@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from numpy.typing import NDArray
 
 import naive
 from cutline import LSA, OptKG, Problem, Uniform
@@ -62,6 +63,14 @@ def index_at_35_hundredths(policy: Policy, arm: int, pulls: int, total: int) -> 
     return float(policy.index(float(pulls), float(total), 0.35, *policy.parameters()))
 
 
+@functools.cache
+def first_rewards(problem: Problem, depth: int, key: int, run: int) -> NDArray[np.int64]:
+    """The rewards of each arm, in order, as the slow twin has them; all engines are held against the same."""
+    return np.array(
+        [[naive.reward(key, run, arm, t, float(mean)) for t in range(depth)] for arm, mean in enumerate(problem.means)]
+    )
+
+
 @pytest.mark.slow
 @engines
 @pytest.mark.parametrize("arms", [1, 2, 3, 33, 100])
@@ -69,9 +78,7 @@ def test_an_engine_keeps_the_order_of_the_running_maxima_with_many_arms(engine: 
     """The tournament of 1 arm, of a power of 2, one more, and many; rewards beyond the first word."""
     problem = Problem(np.linspace(0.05, 0.95, arms), 0.35)
     depth, budget, key = 500, 30 * arms + 150, naive.key_of(5, "")
-    coming = np.array(
-        [[naive.reward(key, 9, arm, t, float(mean)) for t in range(depth)] for arm, mean in enumerate(problem.means)]
-    )
+    coming = first_rewards(problem, depth, key, 9)
     for policy in (LSA(), OptKG()):
         order = naive.running_maximum_order(
             functools.partial(index_at_35_hundredths, policy),
@@ -162,6 +169,15 @@ SMALL = [
 ]
 
 
+@functools.cache
+def exact_errors(twin: Twin, instance: Instance, budget: int) -> dict[int, Fraction]:
+    """The distribution of a policy's errors, from all 2^T sequences of rewards; all engines are held against it."""
+    first_round = twin.policy.pulls_each_arm_first
+    return naive.error_distribution(
+        twin.index(instance, budget), list(instance.means), instance.theta, budget, first_round
+    )
+
+
 @pytest.mark.slow
 @quick_engines
 @twins
@@ -173,10 +189,7 @@ def test_the_mean_of_its_errors_is_the_exact_aggregate_regret(
 
     The control: the arms in reverse order, where the lowest-numbered arm of a tie is another one.
     """
-    first_round = twin.policy.pulls_each_arm_first
-    exact = naive.error_distribution(
-        twin.index(instance, budget), list(instance.means), instance.theta, budget, first_round
-    )
+    exact = exact_errors(twin, instance, budget)
     assert sum(exact.values()) == 1
     mean = sum(wrong * chance for wrong, chance in exact.items())
     variance = float(sum((wrong - mean) ** 2 * chance for wrong, chance in exact.items()))
