@@ -6,8 +6,11 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
+
+import psycopg
 
 WHERE = "CUTLINE_TEST_POSTGRES"
 """An environment variable: the url of a PostgreSQL database to use instead."""
@@ -51,6 +54,28 @@ def server(durable: bool = False) -> Iterator[str]:
         finally:
             stop: list[str | Path] = [folder / "pg_ctl", "-D", data, "-m", "immediate", "stop"]
             subprocess.run(stop, user=user, cwd=home, check=True, capture_output=True)
+
+
+@contextlib.contextmanager
+def schema(server: str, name: str) -> Iterator[str]:
+    """Make an empty schema, yield the url that leads to it, and drop it in the end."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+        try:
+            yield f"{server}{'&' if '?' in server else '?'}options={urllib.parse.quote(f'-csearch_path={name}')}"
+        finally:
+            connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+def empty(url: str) -> None:
+    """Delete what campaigns have written to a schema: the next test has its tables in a fifth of the time."""
+    with psycopg.connect(url, autocommit=True, client_encoding="utf8") as connection:
+        names = connection.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() "
+            "AND tablename NOT IN ('cutline_version', 'cutline_clock')"
+        ).fetchall()
+        if sum(connection.execute(f"DELETE FROM {name}").rowcount for (name,) in names) > 1000:
+            connection.execute("VACUUM")
 
 
 def _somebody() -> str:

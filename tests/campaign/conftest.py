@@ -2,10 +2,8 @@
 
 import itertools
 import os
-import urllib.parse
 from collections.abc import Iterator
 
-import psycopg
 import pytest
 
 import postgres
@@ -32,12 +30,21 @@ def postgres_server() -> Iterator[str]:
 @pytest.fixture
 def postgresql(postgres_server: str) -> Iterator[str]:
     """The url of an empty PostgreSQL schema."""
-    schema = f"cutline_{os.getpid()}_{next(_schemas)}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {schema}")
-        separator = "&" if "?" in postgres_server else "?"
-        yield f"{postgres_server}{separator}options={urllib.parse.quote(f'-csearch_path={schema}')}"
-        connection.execute(f"DROP SCHEMA {schema} CASCADE")
+    with postgres.schema(postgres_server, f"cutline_{os.getpid()}_{next(_schemas)}") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def _postgresql_tables(postgres_server: str) -> Iterator[str]:
+    with postgres.schema(postgres_server, f"cutline_{os.getpid()}") as url:
+        yield url
+
+
+@pytest.fixture
+def postgresql_without_campaigns(_postgresql_tables: str) -> Iterator[str]:
+    """The url of a PostgreSQL schema that holds no campaigns; the tables of a test before this one may be there."""
+    yield _postgresql_tables
+    postgres.empty(_postgresql_tables)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

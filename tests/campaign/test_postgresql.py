@@ -30,8 +30,8 @@ from ledger import audit, dump, rows as query_rows
 
 class TestOnPostgreSQL(CampaignContract):
     @pytest.fixture
-    def url(self, postgresql: str) -> str:
-        return postgresql
+    def url(self, postgresql_without_campaigns: str) -> str:
+        return postgresql_without_campaigns
 
 
 class TestSharedOnPostgreSQL(SharedCampaignContract):

@@ -1,12 +1,12 @@
 """PostgreSQL databases in any encoding: campaigns work in full, or are refused in one line."""
 
-import urllib.parse
 from collections.abc import Iterator
 
 import psycopg
 import pytest
 from sqlalchemy import make_url
 
+import postgres
 from campaign_contract import CampaignContract
 from campaign_contract.campaigns import STRANGE_IDS
 from cutline.campaign import Campaign, campaigns
@@ -32,15 +32,17 @@ def encoded(postgres_server: str) -> Iterator[dict[str, str]]:
             connection.execute(f"DROP DATABASE cutline_{encoding} WITH (FORCE)")
 
 
+@pytest.fixture(scope="module")
+def tables(encoded: dict[str, str]) -> Iterator[str]:
+    with postgres.schema(encoded["SQL_ASCII"], "cutline_test") as url:
+        yield url
+
+
 class TestInBytesThatNobodyConverts(CampaignContract):
     @pytest.fixture
-    def url(self, encoded: dict[str, str]) -> Iterator[str]:
-        """The url of an empty schema."""
-        server = encoded["SQL_ASCII"]
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute("CREATE SCHEMA cutline_test")
-            yield f"{server}{'&' if '?' in server else '?'}options={urllib.parse.quote('-csearch_path=cutline_test')}"
-            connection.execute("DROP SCHEMA cutline_test CASCADE")
+    def url(self, tables: str) -> Iterator[str]:
+        yield tables
+        postgres.empty(tables)
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "EUC_JP", "WIN1252"])
