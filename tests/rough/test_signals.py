@@ -1,4 +1,8 @@
-"""Every command stopped by a signal at a random moment: it ends at once and quietly, and leaves nothing half-done."""
+"""Every command stopped by a signal at a random moment: it ends at once and quietly, and leaves nothing half-done.
+
+Most calls are forked from a process that has loaded all, so that the moment falls into what the command does; some are
+processes of their own, which a signal also meets while they load and while they end.
+"""
 
 import os
 import random
@@ -6,19 +10,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 import surroundings
-from rough.calls import Template, files_in, in_flight
+from rough.calls import Outcome, Template, files_in, in_flight, many_calls, unchanged
 from rough.commands import ENDED_WELL, GOOD, Command, commands, filled
 
 STOPPED = {signal.SIGINT: 130, signal.SIGTERM: -signal.SIGTERM, signal.SIGPIPE: None}
 """The exit status of a command that a signal has stopped; Python ignores SIGPIPE."""
 TIMES = 20
+FEW = 3
 COMMANDS = list(commands())
 
 BEGIN = "import os; from cutline.__main__ import main; os.write(int(os.environ['BEGUN']), b'.'); main()"
@@ -37,15 +42,22 @@ class Case(NamedTuple):
         return f"{self.command.name}, {self.number.name} at {self.moment:.3f}"
 
 
-_DRAW = random.Random(3)
-CASES = [Case(command, number, _DRAW.random()) for command in COMMANDS for number in STOPPED for _ in range(TIMES)]
+def moments(command: Command, times: int) -> list[Case]:
+    """Every signal at so many random moments, the same ones each time."""
+    draw = random.Random(f"{command.name}, {times}")
+    return [Case(command, number, draw.random()) for number in STOPPED for _ in range(times)]
 
 
-def begun(start: Start, words: list[str], folder: Path) -> "subprocess.Popen[Any]":
+def words(command: Command, template: Template) -> list[str]:
+    """The words of a call of the command that works in a copy of the template."""
+    return command.words(filled(GOOD[command.name], template.pulls))
+
+
+def begun(start: Start, called: list[str], folder: Path) -> "subprocess.Popen[Any]":
     """Start a command; return when its own code begins to run."""
     reader, writer = os.pipe()
     process = start(
-        [sys.executable, "-c", BEGIN, *words],
+        [sys.executable, "-c", BEGIN, *called],
         cwd=folder,
         env={**os.environ, "BEGUN": str(writer)},
         pass_fds=[writer],
@@ -61,48 +73,68 @@ def begun(start: Start, words: list[str], folder: Path) -> "subprocess.Popen[Any
 
 def seconds(start: Start, command: Command, template: Template, where: Path) -> float:
     """How long the command takes when nothing stops it."""
-    process = begun(start, command.words(filled(GOOD[command.name], template.pulls)), template.copied(where))
+    process = begun(start, words(command, template), template.copied(where))
     before = time.monotonic()
     process.communicate(timeout=surroundings.PATIENCE)
     return time.monotonic() - before
 
 
-def found(start: Start, case: Case, lasts: float, template: Template, folder: Path) -> list[str]:
-    """Stop the command in a copy of the template; return what must not have come of it."""
-    name = case.command.name
-    template.copied(folder)
-    process = begun(start, case.command.words(filled(GOOD[name], template.pulls)), folder)
+def stopped_alone(start: Start, case: Case, lasts: float, template: Template, folder: Path) -> list[str]:
+    """Stop the command, as a process of its own, in a copy of the template; return what must not have come of it."""
+    process = begun(start, words(case.command, template), template.copied(folder))
     time.sleep(case.moment * lasts)
     process.send_signal(case.number)
-    out, talk = (text.decode() for text in process.communicate(timeout=surroundings.PATIENCE))
-    every: list[str] = []
+    out, talk = process.communicate(timeout=surroundings.PATIENCE)
+    return list(complaints(case, template, folder, Outcome(process.returncode, out, talk.decode())))
+
+
+def complaints(case: Case, template: Template, folder: Path, outcome: Outcome) -> Iterator[str]:
+    """Yield what must not have come of a command that was stopped."""
+    name = case.command.name
+    status, out, talk = outcome
     if "Traceback" in talk or "Exception ignored" in talk:
-        every.append(f"a traceback: {talk}")
-    if process.returncode not in ENDED_WELL.get(name, {0}) | {STOPPED[case.number]}:
-        every.append(f"exit status {process.returncode}: {talk[-300:]!r}")
+        yield f"a traceback: {talk}"
+    if status not in ENDED_WELL.get(name, {0}) | {STOPPED[case.number]}:
+        yield f"exit status {status}: {talk[-300:]!r}"
     left = {file for file in files_in(folder) - files_in(template.folder) if file.startswith(".")}
     if left and case.number is not signal.SIGTERM:
-        every.append(f"files left behind: {left}")
-    if name != "campaign delete":
-        leased = in_flight(folder) - 1
-        if leased != (len(out.splitlines()) if name == "campaign ask" else 0) and case.number is not signal.SIGTERM:
-            every.append(f"{leased} leased by {name}, which printed {out!r}")
-    return every
+        yield f"files left behind: {left}"
+    if name in ("campaign delete", "campaign rename") or unchanged(folder, template):
+        return
+    leased = in_flight(folder) - 1
+    if leased != (len(out.splitlines()) if name == "campaign ask" else 0) and case.number is not signal.SIGTERM:
+        yield f"{leased} leased by {name}, which printed {out!r}"
 
 
 @pytest.mark.process
 def test_some_moments(template: Template, start_process: Start, tmp_path: Path) -> None:
-    quick = [case for case in CASES if case.command.name in ("campaign ask", "import", "policies")]
-    for place, case in enumerate(random.Random(4).sample(quick, 6)):
-        assert found(start_process, case, 0.5, template, tmp_path / str(place)) == [], str(case)
+    quick = [command for command in COMMANDS if command.name in ("campaign ask", "import", "policies")]
+    every = [case for command in quick for case in moments(command, TIMES)]
+    for place, case in enumerate(random.Random(4).sample(every, 6)):
+        assert stopped_alone(start_process, case, 0.5, template, tmp_path / str(place)) == [], str(case)
 
 
 @pytest.mark.rough
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_moment(command: Command, template: Template, start_process: Start, tmp_path: Path) -> None:
+def test_every_moment(command: Command, template: Template, tmp_path: Path) -> None:
+    every: dict[str, list[str]] = {}
+    with many_calls(template.copied(tmp_path / "first"), words(command, template)) as call:
+        before = time.monotonic()
+        call(template.copied(tmp_path / "whole"), words(command, template))
+        lasts = time.monotonic() - before
+        for place, case in enumerate(moments(command, TIMES)):
+            folder = template.copied(tmp_path / str(place))
+            outcome = call(folder, words(command, template), (case.number, case.moment * lasts))
+            every[str(case)] = list(complaints(case, template, folder, outcome))
+    assert {name: texts for name, texts in every.items() if texts} == {}
+
+
+@pytest.mark.rough
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_moments_from_start_to_end(command: Command, template: Template, start_process: Start, tmp_path: Path) -> None:
     lasts = seconds(start_process, command, template, tmp_path / "whole")
     every = {
-        str(case): found(start_process, case, lasts, template, tmp_path / str(place))
-        for place, case in enumerate(case for case in CASES if case.command == command)
+        str(case): stopped_alone(start_process, case, lasts, template, tmp_path / str(place))
+        for place, case in enumerate(moments(command, FEW))
     }
     assert {name: texts for name, texts in every.items() if texts} == {}

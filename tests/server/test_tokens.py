@@ -145,6 +145,12 @@ def test_a_name_is_taken_once_and_an_unknown_one_is_named(tokens: Tokens) -> Non
             use("you")
 
 
+def test_a_name_that_no_token_can_have_is_refused_wherever_it_is_given(tokens: Tokens) -> None:
+    for use in (tokens.revoke, tokens.link):
+        with pytest.raises(InvalidInputError, match=r"token name '.udcff' holds a NUL or half a character"):
+            use("\udcff")
+
+
 def test_what_was_found_is_remembered_for_a_moment_only(
     tokens: Tokens, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,7 @@ class Tokens:
 
     def revoke(self, name: str) -> None:
         """Make a token worthless, with its logins and links; raise NotFoundError if there is none of that name."""
+        name = _check_name(name)
 
         def work(connection: Connection) -> None:
             row = rows.named(connection, name)
@@ -129,6 +130,7 @@ class Tokens:
 
     def link(self, name: str) -> str:
         """Make a link from the token of that name: what ``log_in`` takes once. Raises NotFoundError for no such."""
+        name = _check_name(name)
 
         def work(connection: Connection) -> str:
             row = rows.named(connection, name)

@@ -67,7 +67,7 @@ def service_address(url: Url) -> str:
     text = _text(url)
     try:
         parts = urlsplit(text)
-        good = bool(parts.hostname) and (parts.port or 1) > 0
+        good = is_service(text) and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         good = False
     if not good or "@" in parts.netloc or parts.query or parts.fragment or not text.isprintable() or " " in text:

@@ -25,8 +25,10 @@ def command(db: str, name: str, address: str) -> None:
     Example:
       cutline serve token link --db labels.db --name ann --address https://example.org/labels
     """
+    from cutline.campaign.database.address import service_address
     from cutline.server.access.tokens import tokens_of
 
+    reached = service_address(address)
     require_output("no link was made, since nobody would see it")
     with tokens_of(db) as tokens:
-        click.echo(f"{address.rstrip('/')}/login#{tokens.link(name)}")
+        click.echo(f"{reached}/login#{tokens.link(name)}")
