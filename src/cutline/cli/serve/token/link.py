@@ -25,7 +25,7 @@ def command(db: str, name: str, address: str) -> None:
     Example:
       cutline serve token link --db labels.db --name ann --address https://example.org/labels
     """
-    from cutline.campaign.database.address import service_address
+    from cutline.campaign.database.connecting.address import service_address
     from cutline.server.access.tokens import tokens_of
 
     reached = service_address(address)
