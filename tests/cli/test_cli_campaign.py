@@ -72,6 +72,18 @@ def test_every_setting_can_be_given_and_is_shown(campaign: Run) -> None:
     }
 
 
+def test_who_is_excluded_is_named_in_the_status_and_in_the_change(campaign: Run) -> None:
+    campaign(
+        "create", "--campaign", "w", "--arms", "arms.txt", "--threshold", "0.5", "--budget", "9", "--workers", "weighed"
+    )
+    changed = campaign("change", "--campaign", "w", "--exclude", "bob", "--exclude", "ann")
+    assert changed.err == "campaign 'w': excluded is ann,bob, was -\n"
+    assert "excluded          ann, bob\n" in campaign("status", "--campaign", "w").out
+    assert (
+        campaign("change", "--campaign", "w", "--exclude", "none").err == "campaign 'w': excluded is -, was ann,bob\n"
+    )
+
+
 def test_a_campaign_from_ask_to_decisions(campaign: Run) -> None:
     asked = campaign("ask", "-n", "3", "--format", "json")
     found = json.loads(asked.out)

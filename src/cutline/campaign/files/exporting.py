@@ -70,7 +70,7 @@ def value_in_words(value: Any) -> str:
     if isinstance(value, dict):
         more = ", ..." if value["count"] > len(value["first"]) else ""
         return f"{value['count']:,}: {', '.join(value['first'])}{more}"
-    return "-" if value is None else ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return "-" if value in (None, []) else ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def change_in_words(row: Mapping[str, Any]) -> str:

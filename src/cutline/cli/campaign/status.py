@@ -35,6 +35,7 @@ def command(db: str, name: str | None, form: str) -> None:
         return
     row["prior"] = "Beta({:g}, {:g})".format(*row["prior"]) if row["prior"] else "learnt"
     row["repeat_workers"] = "yes" if row["repeat_workers"] else "no"
+    row["excluded"] = ", ".join(row["excluded"]) or None
     row["expected_errors"] = number(row["expected_errors"], 2)
     for key, value in row.items():
         text = "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
