@@ -4,7 +4,7 @@ A test of campaigns belongs to the file of what it is about; it runs on every st
 """
 
 from campaign_contract.asking import Asking
-from campaign_contract.changing import Changing
+from campaign_contract.changing import Changing, ChangingHalfWay
 from campaign_contract.clocks import Clocks
 from campaign_contract.correcting import Correcting
 from campaign_contract.creating import Creating
@@ -12,7 +12,7 @@ from campaign_contract.deciding import Deciding
 from campaign_contract.importing import Importing
 from campaign_contract.joining import Joining
 from campaign_contract.knowing import Knowing, SharedWeighed
-from campaign_contract.learning import Learning
+from campaign_contract.learning import Learning, LearningLater
 from campaign_contract.leasing import Leasing
 from campaign_contract.observing import Observing
 from campaign_contract.opening import Opening
@@ -50,9 +50,11 @@ class CampaignContract(
     Weighed,
     Knowing,
     Learning,
+    LearningLater,
     Creating,
     Pulling,
     Changing,
+    ChangingHalfWay,
     Rosters,
     Whole,
     UnderFire,

@@ -145,6 +145,42 @@ class Changing(CampaignTests):
         changed.change(policy="Bayes", threshold=0.5)
         assert arm_rows(changed) == arm_rows(created)
 
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"budget": 0}, "budget is 0"),
+            ({"threshold": 2}, "threshold"),
+            ({"policy": "UCBE"}, "needs the true means"),
+            ({"prior": (0, 1)}, "prior a is 0"),
+            ({"seed": 3}, "seed of a campaign cannot be changed; what can be is threshold, policy, budget"),
+            ({"repeat_workers": True}, "repeat_workers of a campaign cannot be changed"),
+        ],
+    )
+    def test_a_bad_change_is_refused_and_nothing_is_changed(
+        self, create: Create, changes: dict[str, Any], message: str
+    ) -> None:
+        campaign = create(3)
+        before = dump(campaign)
+        with pytest.raises(InvalidInputError, match=message):
+            campaign.change(**changes)
+        assert dump(campaign) == before
+
+    def test_a_policy_that_could_not_be_read_again_is_refused_but_in_memory(
+        self, create: Create, url: str | None
+    ) -> None:
+        campaign = create(3)
+        if url is None:
+            campaign.change(policy=Fewest())
+            campaign.change(budget=7)
+            assert (sorted(asked(campaign, 3)), str(campaign.settings.policy)) == (arms(3), "Fewest")
+            return
+        with pytest.raises(InvalidInputError, match=r"^policy Fewest is not one that cutline policies lists"):
+            campaign.change(policy=Fewest())
+
+
+class ChangingHalfWay(CampaignTests):
+    """What is stopped in the midst of a change: on a server it would be in another process."""
+
     def test_a_change_that_dies_half_way_goes_on_with_every_call_and_no_campaign_ends_by_it(
         self, create: Create, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -187,38 +223,6 @@ class Changing(CampaignTests):
         expected = create(20, threshold=0.7, **PRIOR)
         expected.observe_many((item.arm, item.reward) for item in campaign.results())
         assert arm_rows(campaign) == arm_rows(expected)
-
-    @pytest.mark.parametrize(
-        ("changes", "message"),
-        [
-            ({"budget": 0}, "budget is 0"),
-            ({"threshold": 2}, "threshold"),
-            ({"policy": "UCBE"}, "needs the true means"),
-            ({"prior": (0, 1)}, "prior a is 0"),
-            ({"seed": 3}, "seed of a campaign cannot be changed; what can be is threshold, policy, budget"),
-            ({"repeat_workers": True}, "repeat_workers of a campaign cannot be changed"),
-        ],
-    )
-    def test_a_bad_change_is_refused_and_nothing_is_changed(
-        self, create: Create, changes: dict[str, Any], message: str
-    ) -> None:
-        campaign = create(3)
-        before = dump(campaign)
-        with pytest.raises(InvalidInputError, match=message):
-            campaign.change(**changes)
-        assert dump(campaign) == before
-
-    def test_a_policy_that_could_not_be_read_again_is_refused_but_in_memory(
-        self, create: Create, url: str | None
-    ) -> None:
-        campaign = create(3)
-        if url is None:
-            campaign.change(policy=Fewest())
-            campaign.change(budget=7)
-            assert (sorted(asked(campaign, 3)), str(campaign.settings.policy)) == (arms(3), "Fewest")
-            return
-        with pytest.raises(InvalidInputError, match=r"^policy Fewest is not one that cutline policies lists"):
-            campaign.change(policy=Fewest())
 
 
 def dies(*_: Any, **__: Any) -> None:

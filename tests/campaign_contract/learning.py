@@ -126,24 +126,6 @@ class Learning(CampaignTests):
         assert rows(campaign, STATE) == [(2, 37, 57, 30)]
         assert rows(campaign, GENERATIONS) == [(2,)] * 30
 
-    def test_put_off_it_learns_when_it_is_asked_to_and_at_the_end_what_is_due(self, create: Create) -> None:
-        campaign = create(30)
-        with campaign.learning_later() as learn:
-            answer(campaign, 0.8, 12, 60)
-            assert rows(campaign, STATE) == [(0, 0, 30, 30)]
-            learn()
-            assert rows(campaign, STATE) == [(1, 60, 90, 30)]
-            answer(campaign, 0.8, 13, 40)
-        assert rows(campaign, STATE) == [(2, 100, 150, 30)]
-        answer(campaign, 0.8, 14, 50)
-        assert rows(campaign, STATE) == [(3, 150, 225, 30)]
-
-    def test_put_off_it_learns_at_once_from_the_last_pull(self, create: Create) -> None:
-        campaign = create(30, budget=37)
-        with campaign.learning_later():
-            answer(campaign, 0.8, 15, 37)
-            assert rows(campaign, STATE) == [(1, 37, 57, 30)]
-
     def test_bayes_runs_a_campaign_and_what_it_has_learnt_is_written_down(self, create: Create) -> None:
         campaign = create(24, policy="Bayes", threshold=0.7)
         answer(campaign, 0.6, 10, 60)
@@ -187,3 +169,25 @@ class Learning(CampaignTests):
         assert abs(learns.status().expected_errors - wrong) < 3
         assert flat.status().expected_errors < 0.25 * wrong_of_flat
         assert all(item.wrong <= 0.5 for item in learns.decisions())
+
+
+class LearningLater(CampaignTests):
+    """What a run puts off; a server learns at its own times."""
+
+    def test_put_off_it_learns_when_it_is_asked_to_and_at_the_end_what_is_due(self, create: Create) -> None:
+        campaign = create(30)
+        with campaign.learning_later() as learn:
+            answer(campaign, 0.8, 12, 60)
+            assert rows(campaign, STATE) == [(0, 0, 30, 30)]
+            learn()
+            assert rows(campaign, STATE) == [(1, 60, 90, 30)]
+            answer(campaign, 0.8, 13, 40)
+        assert rows(campaign, STATE) == [(2, 100, 150, 30)]
+        answer(campaign, 0.8, 14, 50)
+        assert rows(campaign, STATE) == [(3, 150, 225, 30)]
+
+    def test_put_off_it_learns_at_once_from_the_last_pull(self, create: Create) -> None:
+        campaign = create(30, budget=37)
+        with campaign.learning_later():
+            answer(campaign, 0.8, 15, 37)
+            assert rows(campaign, STATE) == [(1, 37, 57, 30)]

@@ -102,6 +102,8 @@ def complaints(case: Case, template: Template, folder: Path, outcome: Outcome) -
     if name in ("campaign delete", "campaign rename") or unchanged(folder, template):
         return
     leased = in_flight(folder) - 1
+    if name in ("campaign abandon", "campaign tell"):  # they end the pull that is in flight, or have not come to it
+        leased = max(leased, 0)
     if leased != (len(out.splitlines()) if name == "campaign ask" else 0) and case.number is not signal.SIGTERM:
         yield f"{leased} leased by {name}, which printed {out!r}"
 

@@ -56,17 +56,12 @@ class Campaign(Changer):
     ) -> "Campaign":
         """Create a campaign and return it; the database is made where there is none. ``url`` None: in memory.
 
-        With the address of a server (see cutline serve) it is made there; ``token`` is what lets in there, by default
-        what the environment variable CUTLINE_TOKEN holds.
-
-        ``arms`` are the ids, in order: any text without NUL, kept exactly as it stands; an arm may have a payload
-        that JSON can write. They are read one by one. ``policy`` decides which arm is next, and arms with equal
-        indices follow an order drawn with ``seed``. ``budget``, which has to be given, is the number of pulls that may
-        be asked for.
-        The other options: ``seed`` (0), ``max_pulls_per_arm`` (None), ``repeat_workers`` (False), ``prior``
-        (None), ``target_errors`` (None), ``decide`` ("likelier"), ``workers`` ("alike"), ``excluded`` (()),
-        ``known_rate`` (0), what is ``known`` beforehand (None), ``question``, ``labels`` and ``keys`` (None); see
-        ``Options``. ``clock`` is for tests: it returns seconds since 1970 in UTC, instead of the database's clock.
+        With the address of a server (see cutline serve) it is made there; ``token``, by default what the environment
+        variable CUTLINE_TOKEN holds, is what lets in there. ``arms`` are the ids, in order: any text without NUL, kept
+        as it stands, each alone or with a payload that JSON can write; they are read one by one. ``policy`` decides
+        which arm is next; arms with equal indices follow an order drawn with ``seed``. ``budget``, which has to be
+        given, is the number of pulls that may be asked for. The other options stand in ``Making``. ``clock`` is for
+        tests: it returns seconds since 1970 in UTC, instead of the database's clock.
 
         Raises InvalidInputError for a bad argument (an id that comes twice, a policy that needs the truth or the
         budget), ConflictError if the name is taken, StoreError if the database fails. Then nothing is created.
@@ -156,10 +151,9 @@ class Campaign(Changer):
 
         Rewards are kept to nine decimals. A ``note`` is text that is kept with the reward: an answer, how many tokens,
         the name of a file. Telling the same reward again changes nothing, whatever its note, and returns False; to
-        replace it there is ``correct``. A tell after the
-        lease has ended counts like any other while there is room for it: in the budget, at the arm (with
-        ``max_pulls_per_arm``), and with the worker, which may have got the arm again. Else its place has gone to
-        another pull, and it is refused; but what the worker has answered in another way since is no news.
+        replace it there is ``correct``. A tell after the lease has ended counts while there is room for it: in the
+        budget, at the arm (with ``max_pulls_per_arm``), and with the worker, which may have got the arm again. Else it
+        is refused; but what the worker has answered in another way since is no news.
 
         Raises ConflictError for another reward than the one told, an abandoned pull, or a place that is gone;
         NotFoundError for an unknown pull; InvalidInputError for a bad reward. Then nothing has changed.
@@ -167,10 +161,7 @@ class Campaign(Changer):
         return telling.tell(self._store, self._identity, self._clock, [(pull, reward, note)]) == 1
 
     def tell_many(self, rewards: Iterable[tuple[Pull | str, float] | tuple[Pull | str, float, str | None]]) -> int:
-        """Record many (pull, reward) or (pull, reward, note) in one transaction, all or none; return how many are new.
-
-        Each is treated as by ``tell``, and raises what tell raises.
-        """
+        """Record many (pull, reward) or (pull, reward, note) as by ``tell``, all or none; return how many are new."""
         return telling.tell(self._store, self._identity, self._clock, list(rewards))
 
     def correct(self, pull: Pull | str, reward: float, note: str | None = None, worker: str | None = None) -> bool:

@@ -176,10 +176,7 @@ class Settings:
 
     def changed(self, changes: Mapping[str, Any]) -> Self:
         """Return the settings with these changes; raise InvalidInputError for one that is bad or cannot be made."""
-        for name in changes:
-            if name not in Changes.__annotations__:
-                can = ", ".join(Changes.__annotations__)
-                raise InvalidInputError(f"{name} of a campaign cannot be changed; what can be is {can}")
+        check_changes(changes)
         return replace(self, **changes)
 
     def as_dict(self) -> dict[str, Any]:
@@ -230,6 +227,14 @@ class Settings:
                 f"policy {self.policy} is not one that cutline policies lists, so the campaign could not be opened "
                 "again; see docs/new_policy.md, or keep the campaign in memory"
             )
+
+
+def check_changes(changes: Collection[str]) -> None:
+    """Raise InvalidInputError unless every setting of these names can be changed."""
+    for name in changes:
+        if name not in Changes.__annotations__:
+            can = ", ".join(Changes.__annotations__)
+            raise InvalidInputError(f"{name} of a campaign cannot be changed; what can be is {can}")
 
 
 def _plain(value: Any) -> Any:

@@ -1,6 +1,5 @@
 """A campaign on a server, with the methods, errors and results of one in a database."""
 
-import json
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -9,8 +8,6 @@ from typing import Any, Self, Unpack
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.checks import (
     check_confidence,
-    check_excluded,
-    check_known,
     check_name,
     check_note,
     check_reward,
@@ -19,11 +16,11 @@ from cutline.campaign.checks import (
 from cutline.campaign.database.connecting.address import Url
 from cutline.campaign.decisions import Decisions, PageOptions
 from cutline.campaign.operations.asking.wanted import Wanted
-from cutline.campaign.operations.changing.changing import checked_ids
-from cutline.campaign.operations.changing.creation import Arms, checked_arms, require_same_arms
+from cutline.campaign.operations.changing.creation import Arms, require_same_arms
 from cutline.campaign.operations.observing.observing import checked_observation
 from cutline.campaign.operations.telling.telling import checked_answer
 from cutline.campaign.remote.answers import decision_of, past_pull_of, status_of
+from cutline.campaign.remote.bodies import body_of_change, body_of_creation
 from cutline.campaign.remote.connection import Connection
 from cutline.campaign.results import (
     ArmHistory,
@@ -69,17 +66,8 @@ class RemoteCampaign(Campaign):
         cls, url: Url, token: str | None, name: str, arms: Arms, settings: Settings, known: Mapping[str, bool] | None
     ) -> Self:
         """Create a campaign; see ``Campaign.create``."""
-        check_name(name)
-        answers = check_known(known)
-        settings.require_known(answers)
-        settings.require_readable()
+        body = body_of_creation(name, arms, settings, known)
         connection = Connection(url, token)
-        head = json.dumps({"name": name, "known": answers, **settings.as_dict()}, allow_nan=False)
-        written = (
-            json.dumps(arm) if payload is None else f'{{"id": {json.dumps(arm)}, "payload": {payload}}}'
-            for arm, payload in checked_arms(arms)
-        )
-        body = f'{head[:-1]}, "arms": [{", ".join(written)}]}}'.encode()
         return cls(connection, connection.post("campaigns", body, again=False))
 
     @classmethod
@@ -251,18 +239,7 @@ class RemoteCampaign(Campaign):
         **settings: Unpack[Changes],
     ) -> list[Change]:
         """Change settings and arms; see ``Campaign.change``."""
-        given: dict[str, Any] = dict(settings)
-        if known:
-            given["known"] = check_known(known)
-        if "excluded" in given:
-            given["excluded"] = list(check_excluded(given["excluded"]))
-        given["add"] = [
-            arm if payload is None else {"id": arm, "payload": json.loads(payload)}
-            for arm, payload in checked_arms(add)
-        ]
-        given |= {"retire": checked_ids("retire", retire), "bring_back": checked_ids("bring_back", bring_back)}
-        if "policy" in given:
-            given["policy"] = str(given["policy"])
+        given = body_of_change(settings, add, retire, bring_back, known)
         changed = [Change(**row) for row in self._post("change", given)]
         self.status()
         return changed
