@@ -20,6 +20,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,11 +148,12 @@ def _play_python(block: Block, namespace: dict[str, Any]) -> list[str]:
 
 def _play_console(block: Block) -> list[str]:
     for command, shown in commands(block.text):
-        done = subprocess.run(
-            ["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-        )
-        if done.returncode or not matches(shown, done.stdout):
-            return [f"line {block.line}: {command!r} ends with status {done.returncode} and writes\n{done.stdout}"]
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as out:  # what it leaves in the background may hold it open
+            status = subprocess.run(["bash", "-c", command], stdout=out, stderr=out, check=False).returncode
+            out.seek(0)
+            written = out.read()
+        if status or not matches(shown, written):
+            return [f"line {block.line}: {command!r} ends with status {status} and writes\n{written}"]
     return []
 
 

@@ -1,11 +1,14 @@
 """Everything that README.md and docs/ show is run, by the convention in documents.py."""
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,11 +41,15 @@ def run(document: Path, folder: Path) -> list[str]:
         shutil.copy(ROOT / "pyproject.toml", folder)
         settings["PYTHONPATH"] = str(folder / "src")
     command = [sys.executable, "-W", "error", str(SCRIPT), str(document)]
-    done = subprocess.run(
-        command, cwd=folder, env=settings, capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    found: list[str] = json.loads(done.stdout)
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=folder, env=settings, start_new_session=True, **pipes) as process:
+        try:
+            out, talk = process.communicate(timeout=PATIENCE)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # a document that stopped half way may have left servers
+    assert process.returncode == 0, talk
+    found: list[str] = json.loads(out)
     return found
 
 

@@ -138,7 +138,7 @@ def test_run_says_how_to_change_and_does_it_if_asked_to(campaign: Run, cutline: 
     Path("arms.txt").write_text("b\nc\n")
     run = ("run", "--db", "x.db", "--format", "ids", "--only", "above")
     command = ("--", "test", "{arm}", "=", "c")
-    hint = "; cutline campaign change changes that, and so does --change\n"
+    hint = "; cutline campaign change changes that, as --change of run and pytest does\n"
     assert cutline(*run, "--budget", "5", *command).err == f"cutline: campaign 'main': budget is 4, not 5{hint}"
     assert cutline(*run, "--arms", "arms.txt", *command).err == f"cutline: campaign 'main': arms: 'c' is new{hint}"
     assert cutline(*run, "--seed", "5", *command).err == "cutline: campaign 'main': seed is 0, not 5\n"

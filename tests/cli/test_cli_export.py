@@ -81,6 +81,8 @@ def test_decisions_are_those_of_the_campaign(cutline: Run, held: Campaign) -> No
         "low",
         "high",
         "payload",
+        "probability",
+        "known",
     ]
     decisions = held.decisions()
     assert [(row["arm"], int(row["pulls"]), float(row["mean"]), float(row["wrong"])) for row in rows] == [
@@ -98,7 +100,7 @@ def test_decisions_are_those_of_the_campaign(cutline: Run, held: Campaign) -> No
 def test_an_arm_without_results_is_undecided_and_has_no_mean(cutline: Run) -> None:
     Campaign.create("y.db", "main", ["a"], 0.5, "LSA", 1).close()
     out = cutline("export", "decisions", "--db", "y.db").out
-    assert out.splitlines()[1] == "a,0,0,,undecided,0.5,1.0,0.0,1.0,"
+    assert out.splitlines()[1] == "a,0,0,,undecided,0.5,1.0,0.0,1.0,,0.5,false"
     row = json.loads(cutline("export", "decisions", "--db", "y.db", "--format", "jsonl").out)
     assert (row["mean"], row["decision"]) == (None, "undecided")
 

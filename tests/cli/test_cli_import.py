@@ -161,8 +161,8 @@ def test_settings_that_differ_are_named(cutline: Run) -> None:
     done = cutline("import", "l.csv", "--db", "x.db", "--threshold", "0.6", "--budget", "10")
     assert (done.status, done.err) == (
         2,
-        "cutline: campaign 'main': threshold is 0.5, not 0.6; cutline campaign change changes that, and so does "
-        "run --change\n",
+        "cutline: campaign 'main': threshold is 0.5, not 0.6; cutline campaign change changes that, as "
+        "--change of run and pytest does\n",
     )
 
 

@@ -55,7 +55,7 @@ def test_a_campaign_that_is_there_is_changed_if_asked_to(cutline: Run) -> None:
     Path("test_a.py").write_text("def test_good(): pass\ndef test_new(): pass\n")
     refused = cutline(*words, "--runs-per-test", 3)
     assert (refused.status, refused.out) == (2, "")
-    assert refused.err.endswith("; cutline campaign change changes that, and so does --change\n")
+    assert refused.err.endswith("; cutline campaign change changes that, as --change of run and pytest does\n")
     done = cutline(*words, "--runs-per-test", 3, "--threshold", "0.6", "--change")
     assert (done.status, done.out) == (0, "test_a.py::test_good\ntest_a.py::test_new\n")
     assert "going on: 2 arms, threshold 0.6, " in done.err

@@ -15,6 +15,8 @@ from cutline.text import quoted
 DEFAULT_NAME = "main"
 """What a campaign is called that nobody gave a name."""
 
+_HOW = "cutline campaign change changes that, as --change of run and pytest does"
+
 
 def the_one(url: Url) -> str:
     """Return the name of the only campaign in a database.
@@ -84,7 +86,7 @@ def find(
     except ConflictError as error:
         with suppress(ConflictError):
             Campaign.open(url, name or the_one(url), **_fixed(settings)).close()
-            error = ConflictError(f"{error}; cutline campaign change changes that, and so does --change")
+            error = ConflictError(f"{error}; {_HOW}")
         raise error from None
 
 
@@ -122,8 +124,7 @@ def _require_known(campaign: Campaign, known: Mapping[str, bool]) -> None:
         if there.get(arm) != answer:
             campaign.close()
             raise ConflictError(
-                f"campaign {campaign.name!r}: the answer to {quoted(arm)} is not known to be {answer:d}; "
-                "cutline campaign change changes that, and so does run --change"
+                f"campaign {campaign.name!r}: the answer to {quoted(arm)} is not known to be {answer:d}; {_HOW}"
             )
 
 
