@@ -106,6 +106,9 @@ def call() -> NoReturn:
     status: object = 0
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+    except KeyboardInterrupt:
+        os._exit(130)  # before the command: what a real process does then is tried with real ones
+    try:
         __main__.main()
     except SystemExit as error:
         status = error.code
