@@ -310,3 +310,20 @@ def test_a_bad_option_is_refused_before_anything_is_measured(options: Any, messa
     with pytest.raises(InvalidInputError, match=message):
         campaign.run(lambda pull: 1, **options)
     assert campaign.status().left == 30
+
+
+def test_a_run_that_others_end_between_two_looks_has_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = Campaign.create(None, "c", ["a"], 0.5, "LSA", 1)
+    (pull,) = campaign.ask()
+    look = campaign.status
+
+    def others_tell_first() -> Status:
+        asked.append(campaign.ask().reason)
+        campaign.tell(pull, 1)
+        return look()
+
+    asked: list[Reason | None] = []
+    monkeypatch.setattr(campaign, "status", others_tell_first)
+    report = run(campaign, lambda arm: 0.0)
+    assert asked[0] is Reason.ALL_IN_FLIGHT  # the run has asked, and looks now
+    assert (report.finished, report.told) == (Reason.BUDGET_SPENT, 0)

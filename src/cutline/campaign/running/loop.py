@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from queue import Empty, SimpleQueue
 
+from cutline.campaign.results import Reason
 from cutline.campaign.running.events import RunEvent, Watch
 from cutline.campaign.running.in_flight import InFlight, RunReport
 from cutline.campaign.running.outcomes import Handling
@@ -99,15 +100,16 @@ class Loop:
         if taken.reason is not None and taken.reason.finished:
             self._report.finished = taken.reason
             return False
-        return self._wait_for_others(watch)
+        return self._wait_for_others(taken.reason, watch)
 
-    def _wait_for_others(self, watch: Watch) -> bool:
+    def _wait_for_others(self, reason: Reason | None, watch: Watch) -> bool:
+        """Return whether more may come of what others have in flight, or have told since this campaign was asked."""
         elsewhere = self._campaign.status().in_flight
         if elsewhere and not self._waiting:
             text = f"waiting for what others have in flight ({elsewhere:,}), until it is told or its leases end"
             watch(RunEvent("waiting", text=text))
         self._waiting = elsewhere > 0
-        return self._waiting
+        return self._waiting or reason is Reason.ALL_IN_FLIGHT
 
     def _ahead(self) -> int:
         """Return how many measurements are asked for before there is a place for them.
