@@ -82,7 +82,6 @@ SAYS_NOTHING = {
     "campaign rename",
     "campaign tell",
     "import",
-    "paper",
     "serve token revoke",
 }
 """The commands that write nothing to standard output."""
