@@ -147,7 +147,7 @@ def proxied(tmp_path: Path, start_process: Callable[..., "subprocess.Popen[Any]"
             f"{kind}_temp_path {tmp_path}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
         )
         (tmp_path / "nginx.conf").write_text(
-            f"""daemon off; pid {tmp_path}/nginx.pid; error_log {tmp_path}/error.log;
+            f"""daemon off; master_process off; pid {tmp_path}/nginx.pid; error_log {tmp_path}/error.log;
             events {{}}
             http {{
               access_log off; {temporary}
