@@ -22,7 +22,7 @@ settings.register_profile("nightly", derandomize=False, deadline=None, max_examp
 settings.load_profile("uncompiled" if os.environ.get("NUMBA_DISABLE_JIT") == "1" else "compiled")
 
 
-MARK_OF_FIXTURE = {"start_process": "process", "postgres_server": "postgres"}
+MARK_OF_FIXTURE = {"start_process": "process", "workers": "process", "postgres_server": "postgres"}
 """A test that uses such a fixture, directly or through others, has this mark."""
 
 

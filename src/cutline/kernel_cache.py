@@ -38,9 +38,9 @@ class KernelCache(FunctionCache):
     """Numba's file cache with one set of files per fingerprint, so that processes cannot mix kernels up."""
 
     def __init__(self, function: Callable[..., Any], fingerprint: str) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]  # numba has no types
+        super().__init__(function)
         self._fingerprint = fingerprint
-        self._cache_file = _Files(  # type: ignore[no-untyped-call]  # numba has no types
+        self._cache_file = _Files(
             cache_path=self._cache_path,
             filename_base=f"{self._impl.filename_base}.{self._fingerprint[:16]}",
             source_stamp=self._fingerprint,
@@ -72,11 +72,11 @@ class KernelCache(FunctionCache):
         """
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]  # as above
+            return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):  # a full disk or a read-only folder costs time, not the result
-            super().save_overload(sig, data)  # type: ignore[no-untyped-call]  # numba has no types
+            super().save_overload(sig, data)
 
 
 def _fields_of(argument: Any) -> tuple[Any, ...]:
@@ -96,19 +96,19 @@ class _Files(IndexDataCacheFile):
     """
 
     def save(self, key: Any, data: Any) -> None:
-        super().save(key, (key, data))  # type: ignore[no-untyped-call]  # numba has no types
+        super().save(key, (key, data))
 
     def load(self, key: Any) -> Any:
-        entry = super().load(key)  # type: ignore[no-untyped-call]  # numba has no types
+        entry = super().load(key)
         return entry[1] if entry is not None and entry[0] == key else None
 
     def _load_index(self) -> Any:
-        return super()._load_index() if _is_whole(self._index_path) else {}  # type: ignore[no-untyped-call]  # as above
+        return super()._load_index() if _is_whole(self._index_path) else {}
 
     def _load_data(self, name: str) -> Any:
-        path = self._data_path(name)  # type: ignore[no-untyped-call]  # numba has no types
+        path = self._data_path(name)
         with suppress(ModuleNotFoundError):  # a function of a script or a document that is not running now
-            return super()._load_data(name) if _is_whole(path) else None  # type: ignore[no-untyped-call]  # as above
+            return super()._load_data(name) if _is_whole(path) else None
         return None
 
     @contextmanager

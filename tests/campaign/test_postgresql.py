@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, asked, one
+from campaign_contract.creating import ManyArms
 from cutline.campaign import Campaign, campaigns
 from cutline.campaign.database.connecting import engines
 from cutline.campaign.database.prepared import Prepared
@@ -28,7 +29,7 @@ from cutline.errors import StoreError
 from ledger import audit, dump, rows as query_rows
 
 
-class TestOnPostgreSQL(CampaignContract):
+class TestOnPostgreSQL(CampaignContract, ManyArms):
     @pytest.fixture
     def url(self, postgresql_without_campaigns: str) -> str:
         return postgresql_without_campaigns

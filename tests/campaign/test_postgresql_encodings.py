@@ -7,8 +7,19 @@ import pytest
 from sqlalchemy import make_url
 
 import postgres
-from campaign_contract import CampaignContract
 from campaign_contract.campaigns import STRANGE_IDS
+from campaign_contract.correcting import Correcting
+from campaign_contract.creating import Creating
+from campaign_contract.knowing import Knowing
+from campaign_contract.observing import Observing
+from campaign_contract.paging import Paging
+from campaign_contract.pulling import Pulling
+from campaign_contract.remembering import Remembering
+from campaign_contract.requesting import Requesting
+from campaign_contract.rosters import Rosters
+from campaign_contract.telling import Telling
+from campaign_contract.whole import Whole
+from campaign_contract.working import Working
 from cutline.campaign import Campaign, campaigns
 from cutline.errors import StoreError
 from ledger import audit
@@ -38,7 +49,11 @@ def tables(encoded: dict[str, str]) -> Iterator[str]:
         yield url
 
 
-class TestInBytesThatNobodyConverts(CampaignContract):
+class TestInBytesThatNobodyConverts(
+    Creating, Observing, Telling, Correcting, Remembering, Paging, Requesting, Rosters, Pulling, Working, Knowing, Whole
+):
+    """The part of the contract in which texts come and go: ids, names of workers, notes, keys; what is searched."""
+
     @pytest.fixture
     def url(self, tables: str) -> Iterator[str]:
         yield tables

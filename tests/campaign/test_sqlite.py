@@ -11,6 +11,7 @@ import pytest
 
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, one
+from campaign_contract.creating import ManyArms
 from cutline.campaign import Campaign, campaigns, delete
 from cutline.campaign.database import prepared
 from cutline.campaign.database.connecting import engines
@@ -32,7 +33,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "campaigns.db"
 
 
-class TestOnSQLite(CampaignContract):
+class TestOnSQLite(CampaignContract, ManyArms):
     @pytest.fixture
     def url(self, path: Path) -> str:
         return str(path)

@@ -4,11 +4,8 @@ Root may write whatever its permissions are, and alone can be two users. So thes
 where they run as root; elsewhere it is the permissions that keep the one user from writing.
 """
 
-import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -17,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from cutline.campaign import Campaign
+from forking import kill
+from users import Program, make
 
 OWNER, OTHER, SHARED_GROUP = 52001, 52002, 52003
 """Numbers of users and of a group; nobody needs to know them."""
@@ -24,68 +23,20 @@ OWNER, OTHER, SHARED_GROUP = 52001, 52002, 52003
 pytestmark = pytest.mark.process
 only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be two users")
 
-AS_USER = """
-import contextlib, io, json, os, sys, tempfile, time
-from pathlib import Path
-from cutline.campaign import Campaign, campaigns
-from cutline.cli import main
-from cutline.errors import CutlineError
-
-user, groups, path, program = int(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3], sys.argv[4]
-
-def cutline(*words):
-    sys.argv = ["cutline", *words]
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            main()
-        except SystemExit as stopped:
-            return [stopped.code, out.getvalue(), err.getvalue()]
-
-READING = (["campaign", "status"], ["campaign", "list"], ["campaign", "decisions"], ["export", "observations"],
-           ["export", "decisions"])
-
-def commands(path):
-    return [cutline(*words, "--db", path) for words in READING]
-
-with tempfile.TemporaryDirectory() as warm:  # loads all that will be needed, while it may be read
-    with Campaign.create(warm + "/x.db", "c", ["a"], 0.5, "LSA", 2) as campaign:
-        campaign.tell(campaign.ask()[0], 1)
-    commands(warm + "/x.db")
-if os.getuid() == 0:
-    os.setgroups(groups)
-    os.setgid(user)
-    os.setuid(user)
-exec(program)
-"""
-
-
-Start = Callable[..., "subprocess.Popen[str]"]
+Start = Callable[..., Program]
 
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Run a program with ``path``, ``Campaign`` and so on as another user, or if that cannot be, as this one."""
+    """Start a program as another user."""
     with ExitStack() as stack:
 
-        def start(program: str, path: Path, user: int = OTHER, groups: tuple[int, ...] = ()) -> "subprocess.Popen[str]":
-            command = [sys.executable, "-c", AS_USER, str(user), json.dumps(groups), str(path), program]
-            process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/"
-            )
-            stack.enter_context(process)
-            stack.callback(process.kill)
-            return process
+        def start(text: str, path: Path, user: int = OTHER, groups: tuple[int, ...] = ()) -> Program:
+            program = Program.start(text, path, user, groups)
+            stack.callback(program.close)
+            return program
 
         yield start
-
-
-def finish(process: "subprocess.Popen[str]") -> list[str]:
-    """Let a program end; return its lines."""
-    out, err = process.communicate(timeout=60)
-    assert err == ""
-    assert process.returncode == 0
-    return out.splitlines()
 
 
 @pytest.fixture
@@ -96,16 +47,9 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def make(path: Path, told: int = 3) -> list[str]:
-    """Make a campaign of two arms; return the names in its folder, once it is closed."""
-    with Campaign.create(path, "c", ["a", "b"], 0.5, "LSA", 1000) as campaign:
-        for pull in campaign.ask(told):
-            campaign.tell(pull, 1)
-    return sorted(os.listdir(path.parent))
-
-
-READ = "print(json.dumps(commands(path)))"
-ASK = "print(len(Campaign.open(path, 'c').ask(2)))"
+SPENT = "say([status.spent for status in campaigns(path)])"
+READ = "say(commands(path))"
+ASK = "with Campaign.open(path, 'c') as campaign: say(len(campaign.ask(2)))"
 
 
 @pytest.fixture
@@ -129,23 +73,21 @@ def expected(start: Start, path: Path) -> list[list[object]]:
         copy = Path(name) / path.name
         for item in path.parent.glob(path.name + "*"):
             shutil.copy(item, copy.with_name(item.name))
-        (line,) = finish(start("os.chdir(os.path.dirname(path))\n" + READ, copy, user=0))
-        said: list[list[object]] = json.loads(line)
+        (said,) = start("os.chdir(os.path.dirname(path))\n" + READ, copy, user=0).finish()
         assert [item[0] for item in said] == [0] * 5
-        return said
+        return list(said)
 
 
 def test_a_database_in_a_read_only_folder_can_be_read_with_every_command(start: Start, locked: Path) -> None:
-    (line,) = finish(start(READ, locked))
-    assert json.loads(line) == expected(start, locked)
+    assert start(READ, locked).finish() == [expected(start, locked)]
 
 
 @pytest.mark.parametrize(("mode", "what"), [(0o444, "{}/x.db"), (0o666, "{}")], ids=["file", "folder"])
 def test_who_asks_is_told_what_cannot_be_written(start: Start, locked: Path, mode: int, what: str) -> None:
     locked.chmod(mode)
-    asking = "print(*cutline('campaign', 'ask', '--db', path)[::2], end='')"
+    asking = "say(cutline('campaign', 'ask', '--db', path))"
     refusal = f"attempt to write a readonly database; this user may not write {what.format(locked.parent.resolve())}"
-    assert finish(start(asking, locked)) == [f"2 cutline: {locked}: {refusal}"]
+    assert start(asking, locked).finish() == [[2, "", f"cutline: {locked}: {refusal}\n"]]
 
 
 def test_a_database_in_use_is_read_with_all_that_is_not_in_its_file_yet(start: Start, folder: Path) -> None:
@@ -158,10 +100,10 @@ def test_a_database_in_use_is_read_with_all_that_is_not_in_its_file_yet(start: S
         folder.chmod(0o555)
         before = sorted(os.listdir(folder))
         try:
-            assert finish(start("print([status.spent for status in campaigns(path)])", path)) == ["[7]"]
+            assert start(SPENT, path).finish() == [[7]]
             assert sorted(os.listdir(folder)) == before
             campaign.tell(campaign.ask()[0], 1)
-            assert finish(start("print([status.spent for status in campaigns(path)])", path)) == ["[8]"]
+            assert start(SPENT, path).finish() == [[8]]
         finally:
             folder.chmod(0o755)
 
@@ -177,14 +119,13 @@ def test_what_a_killed_writer_has_left_can_be_read(start: Start, folder: Path) -
     for item in copy.parent.iterdir():
         item.chmod(0o444)
     copy.parent.chmod(0o555)
-    read = "print([status.spent for status in campaigns(path)])"
-    assert finish(start(read, copy)) == ["[7]"]
+    assert start(SPENT, copy).finish() == [[7]]
     assert len(os.listdir(copy.parent)) == 3
     copy.parent.chmod(0o755)
     copy.with_name("x.db-shm").unlink()
     copy.parent.chmod(0o555)
-    tried = "try: campaigns(path)\nexcept CutlineError as error: print(error)"
-    assert finish(start(tried, copy)) == [
+    tried = "try: campaigns(path)\nexcept CutlineError as error: say(str(error))"
+    assert start(tried, copy).finish() == [
         f"{copy}: not closed properly; let a user who may write it, and its folder, open it once"
     ]
     assert len(os.listdir(copy.parent)) == 2
@@ -192,11 +133,11 @@ def test_what_a_killed_writer_has_left_can_be_read(start: Start, folder: Path) -
 
 
 READ_ON = """
-print("ready", flush=True)
+say("ready")
 seen = []
 while not seen or seen[-1] < 60:
     seen.append(campaigns(path)[0].spent)
-print(seen == sorted(seen), len(set(seen)) > 3)
+say([seen == sorted(seen), len(set(seen)) > 3])
 """
 
 
@@ -208,12 +149,11 @@ def test_a_reader_without_locks_sees_whole_states_while_others_open_write_and_cl
     if os.getuid() != 0:
         pytest.skip("the writer must be one who may write what the reader may not: root")
     reader = start(READ_ON, path)
-    assert reader.stdout is not None
-    assert reader.stdout.readline() == "ready\n"
+    assert reader.heard() == "ready"
     for _ in range(60):
         with Campaign.open(path, "c") as campaign:
             campaign.tell(campaign.ask()[0], 1)
-    assert finish(reader) == ["True True"]
+    assert reader.finish() == [[True, True]]
     assert os.listdir(folder) == ["x.db"]
 
 
@@ -228,21 +168,20 @@ def test_readers_of_another_user_leave_nothing_and_do_not_lock_the_owner_out(
     folder.chmod(mode)
     owner = start(
         "with Campaign.create(path, 'c', ['a', 'b'], 0.5, 'LSA', 1000) as campaign:\n"
-        " campaign.ask(2); print('made', flush=True); sys.stdin.read()",
+        " campaign.ask(2); say('made'); wait()",
         path,
         OWNER,
     )
-    assert owner.stdout is not None
-    assert owner.stdout.readline() == "made\n"
+    assert owner.heard() == "made"
     if not open_meanwhile:
-        finish(owner)
+        owner.finish()
     before = sorted(os.listdir(folder))
-    (line,) = finish(start(READ, path))
-    assert [item[0] for item in json.loads(line)] == [0] * 5
+    (said,) = start(READ, path).finish()
+    assert [item[0] for item in said] == [0] * 5
     assert sorted(os.listdir(folder)) == before
-    assert finish(start(ASK, path, OWNER)) == ["2"]
+    assert start(ASK, path, OWNER).finish() == [2]
     if open_meanwhile:
-        finish(owner)
+        owner.finish()
     assert os.listdir(folder) == ["x.db"]
 
 
@@ -253,11 +192,9 @@ def test_users_who_share_a_file_by_its_group_can_write_while_others_have_it_open
     for item, mode in ((folder, 0o775), (path, 0o664)):
         os.chown(item, OWNER, SHARED_GROUP)
         item.chmod(mode)
-    holding = "with Campaign.open(path, 'c') as campaign: campaign.ask(); print('open', flush=True); sys.stdin.read()"
+    holding = "with Campaign.open(path, 'c') as campaign: campaign.ask(); say('open'); wait()"
     other = start(holding, path, OTHER, (SHARED_GROUP,))
-    assert other.stdout is not None
-    assert other.stdout.readline() == "open\n"
-    assert finish(start(ASK, path, OWNER, (SHARED_GROUP,))) == ["2"]
-    other.kill()
-    other.communicate()
-    assert finish(start(ASK, path, OWNER, (SHARED_GROUP,))) == ["2"]
+    assert other.heard() == "open"
+    assert start(ASK, path, OWNER, (SHARED_GROUP,)).finish() == [2]
+    kill(other.process)
+    assert start(ASK, path, OWNER, (SHARED_GROUP,)).finish() == [2]

@@ -110,6 +110,10 @@ class Creating(CampaignTests):
             create(3, policy=Fewest(), name="same")
         create(3, name="same")
 
+
+class ManyArms(CampaignTests):
+    """Once for each kind of statement: in SQLite's and in PostgreSQL's."""
+
     @pytest.mark.slow
     def test_more_arms_at_once_than_a_statement_has_parameters(self, create: Create) -> None:
         """SQLite takes 32,766 of them, PostgreSQL 65,535, in two columns or more."""

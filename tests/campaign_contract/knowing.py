@@ -14,6 +14,7 @@ from cutline.campaign import Campaign, Observation, Reason
 from cutline.campaign.files.importing import import_file
 from cutline.campaign.operations.upkeep import learning
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
+from forking import kill
 from ledger import audit, crowds, rows
 
 
@@ -122,12 +123,11 @@ class SharedWeighed(StartsWorkers):
         made.change(workers="weighed")
         outputs = [tmp_path / name for name in "abc"]
         for worker, output, enough in zip(start("endless", outputs), outputs, (20, 60, 100), strict=True):
-            while output.read_bytes().count(b"\n") < enough and worker.poll() is None:
+            while output.read_bytes().count(b"\n") < enough and worker.is_alive():
                 made.change(excluded=["new", *made.settings.excluded[:1]] if enough % 40 else [])
                 made.observe("arm 3", 1, "new", key=f"{enough} {time.monotonic_ns()}")
-            assert worker.poll() is None
-            worker.kill()
-            worker.communicate()
+            assert worker.is_alive()
+            kill(worker)
         while learning.keep_up(made._store, made._identity, made._clock, wholly=True):
             pass
         audit(made)

@@ -1,46 +1,39 @@
 """Many processes work on one campaign, and any may die at any moment."""
 
-import os
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
 
-import campaign_worker
 from campaign_contract.campaigns import Clock, SharedCampaignTests, arms, one
+from campaign_worker import Workers
 from cutline.campaign import Campaign, Reason, campaigns
 from cutline.errors import NotFoundError
+from forking import kill
 from ledger import audit
 
-Start = Callable[[str, list[Path]], "list[subprocess.Popen[bytes]]"]
+Start = Callable[[str, list[Path]], list[ForkServerProcess]]
 
 
 class StartsWorkers(SharedCampaignTests):
     """Tests with processes that work on the campaign."""
 
     @pytest.fixture
-    def start(self, url: str, start_process: Callable[..., "subprocess.Popen[bytes]"]) -> Start:
+    def workers(self) -> Iterator[Workers]:
+        with Workers() as workers:
+            yield workers
+
+    @pytest.fixture
+    def start(self, url: str, workers: Workers) -> Start:
         """Start workers that write to these files, and wait until all are ready."""
-
-        def start(what: str, outputs: list[Path]) -> "list[subprocess.Popen[bytes]]":
-            started = []
-            for seed, output in enumerate(outputs):
-                command = [sys.executable, campaign_worker.__file__, what, url, "flaky", str(seed)]
-                with output.open("wb") as file:
-                    worker = start_process(command, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.STDOUT)
-                started.append(worker)
-            for worker, output in zip(started, outputs, strict=True):
-                while not output.stat().st_size and worker.poll() is None:
-                    time.sleep(0.01)
-            return started
-
-        return start
+        return lambda what, outputs: workers.start(what, url, "flaky", outputs)
 
 
 class Processes(StartsWorkers):
@@ -55,17 +48,15 @@ class Processes(StartsWorkers):
 
     @pytest.mark.slow
     def test_eight_processes_ask_and_tell_while_another_reads(
-        self, made: Campaign, start: Start, tmp_path: Path
+        self, made: Campaign, workers: Workers, start: Start, tmp_path: Path
     ) -> None:
         outputs = [tmp_path / str(seed) for seed in range(8)]
-        workers = start("hundred", outputs)
-        for worker in workers:
-            assert worker.stdin is not None
-            worker.stdin.close()  # which they wait for, to start together
+        started = start("hundred", outputs)
+        workers.go.set()
         seen = []
-        while any(worker.poll() is None for worker in workers):
+        while any(worker.is_alive() for worker in started):
             seen.append(made.status().spent)
-        assert [worker.returncode for worker in workers] == [0] * 8
+        assert [worker.exitcode for worker in started] == [0] * 8
         assert [output.read_text() for output in outputs] == ["ready\n"] * 8
         assert seen == sorted(seen)
         assert (made.status().spent, made.status().in_flight, made.status().left) == (800, 0, 999_200)
@@ -78,8 +69,7 @@ class Processes(StartsWorkers):
             (worker,) = start("leave", [tmp_path / "output"])
             while campaign.status().in_flight == 0:
                 time.sleep(0.01)
-            os.kill(worker.pid, signal.SIGKILL)
-            worker.communicate()
+            kill(worker)
             assert campaign.ask().reason is Reason.ALL_IN_FLIGHT
             clock.now += 40
             assert (campaign.status().in_flight, campaign.status().left) == (0, 1)
@@ -104,11 +94,10 @@ class Processes(StartsWorkers):
             workers = start("endless", outputs)
             for worker, output in zip(workers, outputs, strict=True):
                 enough = moments.randint(2, 40)
-                while output.read_bytes().count(b"\n") < enough and worker.poll() is None:
+                while output.read_bytes().count(b"\n") < enough and worker.is_alive():
                     time.sleep(0.001)
                 time.sleep(moments.random() / 50)
-                os.kill(worker.pid, signal.SIGKILL)
-                worker.communicate()
+                kill(worker)
             for output in outputs:
                 ready, *lines = output.read_text().splitlines(keepends=True)
                 assert ready == "ready\n"

@@ -15,6 +15,7 @@ from campaign_contract.processes import Start, StartsWorkers
 from cutline.campaign import Campaign, Reason
 from cutline.campaign.operations.upkeep import learning
 from cutline.errors import ConflictError
+from forking import kill
 from ledger import audit, rows
 
 
@@ -98,15 +99,15 @@ class SharedUnderFire(StartsWorkers):
         outputs = [tmp_path / name for name in "abc"]
         changers, (worker,) = start("changing", outputs[:2]), start("endless", outputs[2:])
         for changer, output, enough in zip(changers, outputs, (30, 60), strict=False):
-            while output.read_bytes().count(b"\n") < enough and changer.poll() is None:
+            while output.read_bytes().count(b"\n") < enough and changer.is_alive():
                 time.sleep(0.001)
-            assert changer.poll() is None
-            changer.kill()
-            changer.communicate()
-        assert worker.poll() is None
+            assert changer.is_alive()
+            kill(changer)
+        assert worker.is_alive()
         made.change(budget=made.status().spent + 300, threshold=0.4, policy="LSA", decide="mean", **PRIOR)
         made.change(max_pulls_per_arm=None, target_errors=None)
-        assert worker.wait(60) == 0
+        worker.join(60)
+        assert worker.exitcode == 0
         said = [line.split() for line in outputs[2].read_text().splitlines()]
         told = {pair.partition("=")[0] for what, *pairs in said if what == "told" for pair in pairs}
         assert told == {item.key for item in made.results() if not item.observed}

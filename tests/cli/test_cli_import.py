@@ -100,12 +100,6 @@ def test_words_for_labels_can_be_named_and_what_counts_as_0_is_said(cutline: Run
     assert refused.err == "cutline: l.csv: no label is 'Yes'; there are 'no' (2), 'unsure' (1), 'yes' (1)\n"
 
 
-@pytest.mark.slow
-def test_more_arms_in_one_import_than_a_statement_has_parameters(cutline: Run) -> None:
-    content = "task,worker,label\n" + "".join(f"task {i},w,{i % 2}\n" for i in range(33_000))
-    assert load(cutline, "l.csv", content, *NEW) == "campaign 'main', made with 33,000 arms: 33,000 new results\n"
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

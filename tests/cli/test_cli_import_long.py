@@ -35,7 +35,7 @@ finally:  # not ru_maxrss, which a process inherits from the one that started it
 @pytest.mark.process
 def test_a_long_file_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
     took = []
-    for count in (12_000, 60_000):  # both more than what is done at a time
+    for count in (12_000, 60_000):  # more than what is done at a time, and than a statement has parameters
         name = f"{count}.csv"
         Path(name).write_text("task,worker,label\n" + "".join(f"task {i},worker {i % 7},1\n" for i in range(count)))
         for said in (f"made with {count:,} arms: {count:,} new results", f"campaign 'main': {count:,} new results"):

@@ -17,15 +17,9 @@ from cutline.testing.games import RUNS
 from games import ENGINES, play
 
 every_policy = pytest.mark.parametrize("policy", available(), ids=lambda item: item.name)
-every_policy_in_plain_python = pytest.mark.parametrize(
-    "policy",
-    # those that learn take minutes for it: what they learn by has tests of its own
-    [pytest.param(item, marks=[pytest.mark.kernel] * (not issubclass(item, LearningPolicy))) for item in available()],
-    ids=lambda item: item.name,
-)
 
 
-@every_policy_in_plain_python
+@every_policy
 class TestContract(PolicyContract):
     """What a policy from elsewhere is held to as well."""
 
@@ -38,12 +32,13 @@ def first_rewards(key: int, run: int) -> NDArray[np.int64]:
     )
 
 
-@every_policy_in_plain_python
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    "policy", [item for item in available() if not issubclass(item, LearningPolicy)], ids=lambda item: item.name
+)
 def test_every_engine_pulls_in_the_order_of_the_running_maxima(policy: type[Policy]) -> None:
     """A policy that learns has another order after each refit; what it plays is in test_learning.py."""
     made = policy()
-    if isinstance(made, LearningPolicy):
-        return
     rows = parameters(made)
     key = naive.key_of(7, "")
     for run in range(RUNS):
@@ -56,8 +51,11 @@ def test_every_engine_pulls_in_the_order_of_the_running_maxima(policy: type[Poli
         )
         budgets = list(range(PROBLEM.arms, BUDGET + 1)) if policy.anytime else [BUDGET]
         want = [np.bincount(order[:budget], minlength=PROBLEM.arms).tolist() for budget in budgets]
+        totals = [int(row[:n].sum()) for row, n in zip(rewards, want[-1], strict=True)]
         for engine in filter(lambda engine: engine.plays(policy), ENGINES):
-            assert play(engine, made, PROBLEM, budgets, key, run).pulls.tolist() == want
+            played = play(engine, made, PROBLEM, budgets, key, run)
+            assert played.pulls.tolist() == want
+            assert played.totals[-1].tolist() == totals
 
 
 @every_policy

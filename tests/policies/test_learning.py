@@ -19,10 +19,13 @@ from cutline.testing import PolicyContract
 from learners import Shrunk
 
 NAMED = ("found_by_its_name", "prints", "named")
-CHECKS = [name for name in dir(PolicyContract) if name.startswith("test_") and not any(part in name for part in NAMED)]
+CHECKS = [
+    pytest.param(name, marks=[pytest.mark.kernel] * ("engine" in name))
+    for name in dir(PolicyContract)
+    if name.startswith("test_") and not any(part in name for part in NAMED)
+]
 
 
-@pytest.mark.kernel
 @pytest.mark.parametrize("check", CHECKS)
 def test_a_policy_that_learns_keeps_the_contract(check: str) -> None:
     """All but what a name is needed for: this policy is no package's."""

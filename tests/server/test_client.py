@@ -10,7 +10,7 @@ from campaign_contract.asking import Asking
 from campaign_contract.campaigns import Clock, Create, arms
 from campaign_contract.changing import Changing
 from campaign_contract.correcting import Correcting
-from campaign_contract.creating import Creating
+from campaign_contract.creating import Creating, ManyArms
 from campaign_contract.deciding import Deciding
 from campaign_contract.knowing import Knowing
 from campaign_contract.learning import Learning
@@ -96,7 +96,9 @@ class TestShortOverHTTP(OverHTTP, Requesting, Progressing, Working, Paging, Pull
 
 
 @pytest.mark.rough  # minutes of what the databases are tried with anyway
-class TestAllOverHTTP(OverHTTP, Asking, Deciding, Weighing, Knowing, Learning, Creating, Changing, Rosters, UnderFire):
+class TestAllOverHTTP(
+    OverHTTP, Asking, Deciding, Weighing, Knowing, Learning, Creating, ManyArms, Changing, Rosters, UnderFire
+):
     """The rest of the contract."""
 
 

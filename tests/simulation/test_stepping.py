@@ -23,13 +23,14 @@ quick_engines = pytest.mark.parametrize("engine", [engine for engine in ENGINES 
 twins = pytest.mark.parametrize("twin", TWINS, ids=str)
 
 
-def twin_game(twin: Twin, instance: Instance, budget: int, reward: naive.Reward) -> tuple[list[int], list[int]]:
-    first_round = twin.policy.pulls_each_arm_first
-    return naive.game(twin.index(instance, budget), reward, len(instance.means), budget, first_round)
+@functools.cache  # all engines are held against the same games
+def twin_game(twin: Twin, instance: Instance, budget: int, key: int, run: int) -> tuple[list[int], list[int]]:
+    means, first_round = instance.problem.means, twin.policy.pulls_each_arm_first
 
+    def reward(arm: int, t: int) -> int:
+        return naive.reward(key, run, arm, t, float(means[arm]))
 
-def table(key: int, run: int, problem: Problem) -> naive.Reward:
-    return lambda arm, t: naive.reward(key, run, arm, t, float(problem.means[arm]))
+    return naive.game(twin.index(instance, budget), reward, len(means), budget, first_round)
 
 
 @pytest.mark.kernel
@@ -42,7 +43,7 @@ def test_an_engine_pulls_what_the_slow_twin_pulls_and_errs_where_it_errs(
 ) -> None:
     arms = len(instance.means)
     key = naive.key_of(seed, "")
-    order, drawn = twin_game(twin, instance, arms + more, table(key, run, instance.problem))
+    order, drawn = twin_game(twin, instance, arms + more, key, run)
     budgets = list(range(arms, arms + more + 1)) if twin.policy.anytime else [arms + more]
     outcome = play(engine, twin.policy, instance.problem, budgets, key, run)
     for look, budget in enumerate(budgets):
@@ -115,9 +116,9 @@ def test_runs_are_numbered_so_that_any_split_adds_up(engine: Engine) -> None:
     assert len({tuple(part.pulls[-1]) for part in single}) > 1
 
 
-def clean_budgets(twin: Twin, instance: Instance, budget: int, reward: naive.Reward) -> list[int]:
+def clean_budgets(twin: Twin, instance: Instance, budget: int, key: int, run: int) -> list[int]:
     """Budgets at which no tie between two arms is cut through, so that the arms' numbers cannot matter."""
-    order, drawn = twin_game(twin, instance, budget, reward)
+    order, drawn = twin_game(twin, instance, budget, key, run)
     index, arms = twin.index(instance, budget), len(instance.means)
     pulls, totals = naive.records(order[:arms], drawn[:arms], arms)
     level = index(pulls[0], totals[0])
@@ -142,7 +143,7 @@ def test_a_permutation_of_the_arms_and_their_rewards_permutes_the_result(
     twin = TWINS[0]
     permuted = Instance(tuple(instance.means[arm] for arm in order), instance.theta)
     key, run = naive.key_of(11, ""), 2
-    budgets = clean_budgets(twin, instance, 120, table(key, run, instance.problem))
+    budgets = clean_budgets(twin, instance, 120, key, run)
     assert len(budgets) >= 5
     before = play(engine, twin.policy, instance.problem, budgets, key, run)
 
