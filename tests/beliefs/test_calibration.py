@@ -19,6 +19,7 @@ ARMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "threshold"),
     [

@@ -22,6 +22,7 @@ from cutline.campaign.settings import Settings
 from cutline.errors import CutlineError, InvalidInputError, NotFoundError, StoreError
 
 
+@pytest.mark.slow
 def test_equal_arms_are_first_equally_often_over_many_seeds(tmp_path: Path) -> None:
     seeds, count = 500, 5
     first: Counter[str] = Counter()

@@ -99,6 +99,7 @@ def naive_replay(recorded: Any, policy: Any, threshold: float, budgets: Any, see
     return sequence, [sum(a != b for a, b in zip(row, truth, strict=True)) for row in decisions]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ANYTIME, ids=str)
 @pytest.mark.parametrize(
     ("arms", "most", "labels", "threshold"),

@@ -112,6 +112,7 @@ def test_where_half_of_the_workers_guess_weights_need_half_of_the_labels() -> No
     assert weighed[0] < alike[1]  # with half of the labels
 
 
+@pytest.mark.slow
 def test_on_bluebirds_weights_do_no_harm_while_there_are_few_labels_and_help_from_five_labels_a_task_on() -> None:
     recorded, gold = bundled.load("bluebirds")
     found = replay(

@@ -87,10 +87,12 @@ class OverHTTP:
             campaign.close()
 
 
+@pytest.mark.slow
 class TestOverHTTP(OverHTTP, Telling, Correcting, Remembering, Leasing, Stopping, Observing):
     """The part that depends the most on what is sent."""
 
 
+@pytest.mark.slow
 class TestShortOverHTTP(OverHTTP, Requesting, Progressing, Working, Paging, Pulling, Whole):
     """What takes little."""
 

@@ -53,7 +53,8 @@ class Stream:
     def __init__(self, address: str) -> None:
         at = urlsplit(address)
         self._socket = socket.create_connection((at.hostname, at.port), timeout=30)
-        self._socket.sendall(f"GET /api/v1/events?campaign=birds HTTP/1.1\r\nHost: {at.netloc}\r\n\r\n".encode())
+        head = f"GET /api/v1/events?campaign=birds HTTP/1.1\r\nHost: {at.netloc}\r\nConnection: close\r\n\r\n"
+        self._socket.sendall(head.encode())
         self._lines = self._socket.makefile("rb")
 
     def status(self) -> Any:

@@ -82,6 +82,7 @@ def there(fuzzed: Fuzzed) -> list[str]:
         return [told.id, flying.id]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::hypothesis.errors.NonInteractiveExampleWarning")
 @pytest.mark.parametrize(("name", "mode"), TRIALS)
 def test_no_request_makes_it_fail_or_say_what_its_document_does_not(

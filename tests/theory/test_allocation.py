@@ -55,6 +55,7 @@ def precise_program(gaps: Sequence[float], budget: Any, c: float) -> Any:
         return mpmath.fsum(mpmath.exp(-c * x * g**2) for x, g in zip(found, exact, strict=True)), found, low
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", TRICKY)
 @pytest.mark.parametrize("budget", [1, 17, 3000, 10**9])
 @pytest.mark.parametrize("c", [0.5, 2, 16])

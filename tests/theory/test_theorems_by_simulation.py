@@ -92,6 +92,7 @@ def over_all_sides() -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]
     return {str(policy): (regret[row], error[row]) for row, policy in enumerate(policies)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [policy.name for policy in QUICK])
 def test_no_policy_has_less_regret_over_all_sides_than_theorem_2_allows(
     over_all_sides: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]], policy: str

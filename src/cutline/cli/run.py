@@ -148,13 +148,12 @@ def command(  # noqa: PLR0913 - one parameter an option
     require_output()
     output = output_of(options)
     check_run(jobs, lease)
-    crashes, failures, moments = crash_exits or [], fail_exits or [], retry_exits or []
-    _refuse_what_does_not_go_together(batch, report, reward, failures)
-    retry = retry_of(moments, attempts)
+    _refuse_what_does_not_go_together(batch, report, reward, fail_exits)
+    retry = retry_of(retry_exits or (), attempts)
     how: Any = {"jobs": jobs, "on_crash": on_crash, "on_timeout": on_timeout, "retry": retry, "lease": lease}
-    shared: Any = {"timeout": timeout, "crash_exits": crashes, "retry_exits": moments}
+    shared: Any = {"timeout": timeout, "crash_exits": crash_exits or [], "retry_exits": retry_exits or []}
     if batch is None:
-        single = Command(words, stdout=reward == "stdout", fail_exits=failures, **shared)
+        single = Command(words, stdout=reward == "stdout", fail_exits=fail_exits or [], **shared)
         start = partial(run, measure=single, **how)
     else:
         many = BatchCommand(words, report=report, **shared)
@@ -165,9 +164,9 @@ def command(  # noqa: PLR0913 - one parameter an option
 
 
 def _refuse_what_does_not_go_together(
-    batch: int | str | None, report: str | None, reward: str, failures: list[int]
+    batch: int | str | None, report: str | None, reward: str, fail_exits: list[int] | None
 ) -> None:
     if (batch is None) != (report is None):
         raise InvalidInputError("--batch N and --report junit|jsonl go together; give both, or none")
-    if batch is not None and (reward != "exit" or failures):
+    if batch is not None and (reward != "exit" or fail_exits):
         raise InvalidInputError("with --batch the rewards come from the report; leave out --reward and --fail-exits")

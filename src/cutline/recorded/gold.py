@@ -10,14 +10,22 @@ from cutline.recorded.labels import is_number
 from cutline.text import quoted
 
 
-def answers_of_tasks(
-    tasks: Sequence[str], gold: Mapping[str, bool] | None, source: str, what: str = "gold"
-) -> NDArray[np.int8]:
-    """Return the gold answer of each task, shape (K,): 1, 0, or -1 where there is none.
+def gold_and_known(
+    tasks: Sequence[str], gold: Mapping[str, bool] | None, known: Mapping[str, bool] | None, source: str
+) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Return the gold answer and the known answer of each task, shape (K,): 1, 0, or -1 where there is none.
 
-    Raises InvalidInputError for an answer that is neither, and for gold without any of the tasks, read from ``source``.
-    ``what`` the answers are called in messages.
+    Raises InvalidInputError for an answer that is neither, for answers without any of the tasks, read from ``source``,
+    and for gold all of which is known beforehand.
     """
+    truth, told = _answers(tasks, gold, source, "gold"), _answers(tasks, known, source, "known")
+    if gold is not None and not ((truth >= 0) & (told < 0)).any():
+        raise InvalidInputError("all tasks that have gold are known beforehand; none is left to count errors on")
+    return truth, told
+
+
+def _answers(tasks: Sequence[str], gold: Mapping[str, bool] | None, source: str, what: str) -> NDArray[np.int8]:
+    """Return the answer of each task; ``what`` they are called in messages."""
     answers = np.full(len(tasks), -1, np.int8)
     if gold is None:
         return answers

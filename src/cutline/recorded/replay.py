@@ -19,7 +19,7 @@ from cutline.policies import LearningPolicy, Policy, check_usable_on_data
 from cutline.problem import Problem
 from cutline.progress import Progress, progress_bar
 from cutline.recorded.drawing import Draw, Drawn, Piles, drawing_kernel
-from cutline.recorded.gold import answers_of_tasks, unknown_ids
+from cutline.recorded.gold import gold_and_known, unknown_ids
 from cutline.recorded.observations import Counts, Observations
 from cutline.recorded.result import Replay
 from cutline.recorded.weighing import Dealt, check_workers, draw_by_weight, weighing_kernel
@@ -70,6 +70,11 @@ class ReplayChunk:
         names = tuple(str(policy) for policy in self.policies)
         return (*names, *(f"{name}, weighed" for name in names), "Weighed") if self.weighed else names
 
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """The tasks whose errors against gold count, (K,): those that have it and are not known beforehand."""
+        return (self.gold >= 0) & (self.known < 0)
+
 
 @dataclass(frozen=True, eq=False)
 class ReplayCounts:
@@ -100,8 +105,7 @@ def draw_chunk(chunk: ReplayChunk) -> ReplayCounts:
         for row, (pulls, above) in enumerate(_play(chunk, Piles(order, arrival, pool.task, pool.labels, pool.totals))):
             result.pulls[row] += pulls
             result.errors[row, :, run] = np.count_nonzero(above != problem.truth, axis=1)
-            counted = (chunk.gold >= 0) & (chunk.known < 0)
-            result.gold_errors[row, :, run] = np.count_nonzero((above != chunk.gold) & counted, axis=1)
+            result.gold_errors[row, :, run] = np.count_nonzero((above != chunk.gold) & chunk.counted, axis=1)
     return result
 
 
@@ -187,35 +191,32 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     weighed = check_workers(workers, recorded, threshold, known)
     _require_memory(labels, arms, (2 if weighed else 1) * len(chosen) + weighed, at.size, runs, jobs)
     pool = _pool(recorded)
-    truth = answers_of_tasks(recorded.tasks, gold, recorded.source)
-    told = answers_of_tasks(recorded.tasks, known, recorded.source, "known")
-    if gold is not None and not ((truth >= 0) & (told < 0)).any():
-        raise InvalidInputError("all tasks that have gold are known beforehand; none is left to count errors on")
+    truth, told = gold_and_known(recorded.tasks, gold, known, recorded.source)
     problem = Problem(pool.totals / pool.sizes, threshold)
-    for policy in chosen:
-        drawing_kernel(type(policy))  # made once here, or threads would each make their own
-    if weighed:
-        weighing_kernel()
-
     whole = ReplayChunk(pool, tuple(chosen), problem, truth, at, seed, 0, runs, check_decide(decide), told, weighed)
     counts = _draw_all(_split(whole, jobs), executor, progress)
-
-    names, counted = whole.rows, (truth >= 0) & (told < 0)
-    against_gold = None
-    if gold is not None:
-        right = Problem(truth[counted], threshold)
-        gold_pulls = counts.pulls[:, :, counted] / runs
-        against_gold = RegretCurves(right, names, at, counts.gold_errors, gold_pulls, seed, "common", (), decide)
+    against_gold = None if gold is None else _against_gold(whole, counts)
     return Replay(
         source=recorded.source,
         tasks=recorded.tasks,
         labels=labels,
-        against_full=RegretCurves(
-            problem, names, at, counts.errors, counts.pulls / runs, seed, "common", decide=decide
-        ),
+        against_full=_curves(whole, problem, counts.errors, counts.pulls),
         against_gold=against_gold,
-        full_gold_errors=int(np.count_nonzero((problem.truth != truth) & counted)) if against_gold else None,
+        full_gold_errors=int(np.count_nonzero((problem.truth != truth) & whole.counted)) if against_gold else None,
         remarks=unknown_ids(recorded.tasks, gold or {}),
+    )
+
+
+def _against_gold(whole: ReplayChunk, counts: ReplayCounts) -> RegretCurves:
+    """Return the errors against gold, on the tasks that have it and are not known beforehand."""
+    right = Problem(whole.gold[whole.counted], whole.problem.threshold)
+    return _curves(whole, right, counts.gold_errors, counts.pulls[:, :, whole.counted])
+
+
+def _curves(whole: ReplayChunk, right: Problem, errors: NDArray[np.int32], pulls: NDArray[np.int64]) -> RegretCurves:
+    """Return errors and pulls, summed over the runs, as curves of all that is compared."""
+    return RegretCurves(
+        right, whole.rows, whole.budgets, errors, pulls / whole.runs, whole.seed, "common", decide=whole.decide
     )
 
 
@@ -247,6 +248,10 @@ def _draw_all(
         np.zeros((*shape, first.problem.arms), np.int64),
     )
     pulls_a_run = int(first.budgets[-1]) * len(first.rows)
+    for policy in first.policies:
+        drawing_kernel(type(policy))  # made once here, or threads would each make their own
+    if first.weighed:
+        weighing_kernel()
     with progress_bar("replaying", pulls_a_run * runs, progress) as advance:
         for position, result in run_all(draw_chunk, chunks, executor):
             chunk = chunks[position]

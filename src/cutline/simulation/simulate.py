@@ -67,8 +67,7 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
     runs = check_whole("runs", runs, 1, 2**31 - 1)
     seed = check_whole("seed", seed, 0, 2**64 - 1)
     check_decide(decide)
-    if streams not in STREAMS:
-        raise InvalidInputError(f"streams is {streams!r}; it must be one of {', '.join(STREAMS)}")
+    _check_streams(streams)
     jobs = jobs_of(executor)
     sizes = [_chunk_size(policy, at, runs) for policy in chosen]
     _require_memory(len(chosen), problem.arms, at.size, runs, jobs, sum(ceil(runs / size) for size in sizes))
@@ -79,14 +78,10 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
     chunks.sort(key=lambda chunk: chunk.first_run)  # all policies side by side: some take longer for a pull
     workers = threads_of(executor, jobs)
     choices = [choose(chunk, more_workers_than_runs=workers > runs) for chunk in chunks]
+    pulls_in_all = sum(chunk.total_pulls for chunk in chunks)
+    with progress_bar("simulating", pulls_in_all, progress) as advance, pool_of(executor) as pool:
+        _collect(_results(chunks, choices, pool, workers), chosen, errors, pulls, advance)
     engines = {chunk.policy: choice.engine for chunk, choice in zip(chunks, choices, strict=True)}
-    total = sum(chunk.total_pulls for chunk in chunks)
-    with progress_bar("simulating", total, progress) as advance, pool_of(executor) as pool:
-        for chunk, result in _results(chunks, choices, pool, workers):
-            row = chosen.index(chunk.policy)
-            errors[row, :, chunk.first_run : chunk.first_run + chunk.runs] = result.errors
-            pulls[row] += result.pulls
-            advance(chunk.total_pulls)
     return RegretCurves(
         problem=problem,
         policies=tuple(str(policy) for policy in chosen),
@@ -98,6 +93,11 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
         engines=tuple(engines[policy] for policy in chosen),
         decide=decide,
     )
+
+
+def _check_streams(streams: str) -> None:
+    if streams not in STREAMS:
+        raise InvalidInputError(f"streams is {streams!r}; it must be one of {', '.join(STREAMS)}")
 
 
 def _require_memory(policies: int, arms: int, looks: int, runs: int, jobs: int, chunks: int) -> None:
@@ -119,6 +119,21 @@ def _results(
     whole = [chunk for chunk, choice in zip(chunks, choices, strict=True) if not choice.by_arms]
     for position, result in run_all(play, whole, pool):
         yield whole[position], result
+
+
+def _collect(
+    results: Iterable[tuple[Chunk, ChunkResult]],
+    policies: list[Policy],
+    errors: NDArray[np.int32],
+    pulls: NDArray[np.int64],
+    advance: Progress,
+) -> None:
+    """Write the errors of chunks to their runs, (P, B, runs), and add up their pulls, (P, B, K), as they come."""
+    for chunk, result in results:
+        row = policies.index(chunk.policy)
+        errors[row, :, chunk.first_run : chunk.first_run + chunk.runs] = result.errors
+        pulls[row] += result.pulls
+        advance(chunk.total_pulls)
 
 
 def _chunk_size(policy: Policy, budgets: NDArray[np.int64], runs: int) -> int:

@@ -149,13 +149,7 @@ def _ask(connection: Connection, campaign: Identity, clock: Clock, asked: Wanted
     chosen, levels = _choose(index, index_for, open_arms, wanted - len(answered), once_a_worker or distinct)
     if answered:
         chosen, levels = mixing.mix(chosen, levels, answered)
-    who, until = campaign.optional_digest(worker), now + lease
-    leased = []
-    made = []
-    for number, (arm, name, payload) in enumerate(chosen, campaign.base + numbered + 1):
-        data = None if payload is None else json.loads(payload)
-        leased.append(Pull(campaign.pull_id((number, arm)), name, data, worker, until))
-        made.append((number, campaign.id, arm, LEASED, until, worker, who, now))
+    leased, made = _leases(campaign, chosen, numbered, worker, now, now + lease)
     lease_pulls(connection, campaign, made, levels, back)
     reason = None
     if len(chosen) < n:
@@ -164,6 +158,20 @@ def _ask(connection: Connection, campaign: Identity, clock: Clock, asked: Wanted
     if request is not None and leased:
         requests.keep(connection, campaign, request, n, Pulls(leased, reason), now)
     return Pulls(leased, reason), state
+
+
+def _leases(
+    campaign: Identity, chosen: list[Chosen], numbered: int, worker: str | None, now: float, until: float
+) -> tuple[list[Pull], list[tuple[Any, ...]]]:
+    """Return the pulls of chosen arms, and their rows, with the numbers after those that the campaign has had."""
+    who = campaign.optional_digest(worker)
+    leased: list[Pull] = []
+    made: list[tuple[Any, ...]] = []
+    for number, (arm, name, payload) in enumerate(chosen, campaign.base + numbered + 1):
+        data = None if payload is None else json.loads(payload)
+        leased.append(Pull(campaign.pull_id((number, arm)), name, data, worker, until))
+        made.append((number, campaign.id, arm, LEASED, until, worker, who, now))
+    return leased, made
 
 
 class _Queue:
