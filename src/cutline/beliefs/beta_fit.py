@@ -7,16 +7,18 @@ information criterion gives them (Schwarz: Estimating the dimension of a model, 
 counts for as much as the records need it.
 """
 
+from math import exp, log
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaln, expit, psi, softmax
+from scipy.special import betaln, psi, softmax
 
 from cutline.beliefs.intervals import Floats
 
 _STARTS = (0.0, 0.7), (2.0, -0.5), (-2.0, -0.5)  # logit of the mean, ln(a + b)
 _POINT = -3.0  # where the logit of a point's weight begins
 _SPREADS = np.array([3.0, 2.0])  # standard deviations of the logit of the mean and of ln(a + b)
+_PRECISIONS = _SPREADS**-2
 _MIDDLE = np.array([0.0, np.log(2.0)])  # Beta(1, 1)
 _ARMS_OF_BETA, _ARMS_OF_POINT = 1.0, 0.02  # arms that stand for each before there is any
 _FURTHEST = 12.0
@@ -36,12 +38,15 @@ class Shape(NamedTuple):
 
 
 class _Records(NamedTuple):
-    """How many arms stand at each record, and where the rewards are all like a point; (R,) each, (P, R) the last."""
+    """How many arms stand at each record, (R,) each; ``like``: 1 for the Beta, and where all rewards are like a point.
+
+    Its shape is (1 + P, R).
+    """
 
     n: Floats
     total: Floats
     arms: Floats
-    like_point: Floats
+    like: Floats
 
 
 class _Place(NamedTuple):
@@ -56,8 +61,8 @@ class _Place(NamedTuple):
 
 def shapes(n: Floats, total: Floats, count: Floats) -> list[tuple[float, Shape]]:
     """Return shapes and their weights in the average; ``count`` arms have these pulls and totals, (R,) each."""
-    like = np.stack([total == 0.0, total == n]).astype(np.float64)
-    records = [_Records(n, total, count, like[which]) for which in ([], [0], [1], [0, 1])]
+    like = np.stack([total == total, total == 0.0, total == n]).astype(np.float64)
+    records = [_Records(n, total, count, like[which]) for which in ([0], [0, 1], [0, 2], [0, 1, 2])]
     starts = [np.array(start) for start in _STARTS]
     alone = _best(records[0], starts)
     zero, one = (_best(each, [np.append(x, _POINT) for x in (alone.x, starts[0])]) for each in records[1:3])
@@ -77,8 +82,9 @@ def _shape(x: Floats, has: list[float]) -> Shape:
 
 def _unpack(x: Floats) -> tuple[float, float, Floats]:
     """Return a, b and the weights of the Beta and of the points."""
-    mean, size = float(expit(x[0])), float(np.exp(x[1]))
-    return mean * size, (1.0 - mean) * size, softmax(np.append(0.0, x[2:]))
+    odds, size, *points = map(exp, x.tolist())
+    weights = np.array([1.0, *points])
+    return size * odds / (1.0 + odds), size / (1.0 + odds), weights / weights.sum()
 
 
 def _best(records: _Records, starts: list[Floats]) -> _Place:
@@ -93,9 +99,10 @@ def _climb(records: _Records, start: Floats) -> _Place:
     """
     here, damping = _look(records, start), 1e-3
     for _ in range(_MOST_STEPS):
-        damped = here.information + damping * np.diag(np.diag(here.information))
+        damped = here.information.copy()
+        damped.flat[:: start.size + 1] *= 1.0 + damping
         step = np.linalg.solve(damped, here.gradient)
-        there = _look(records, np.clip(here.x + step, -_FURTHEST, _FURTHEST))
+        there = _look(records, np.minimum(np.maximum(here.x + step, -_FURTHEST), _FURTHEST))
         gain = there.value - here.value
         if gain <= 0.0:
             if step @ here.gradient < _ENOUGH:
@@ -110,25 +117,31 @@ def _climb(records: _Records, start: Floats) -> _Place:
 
 def _look(records: _Records, x: Floats) -> _Place:
     """Return what is to be known of the shape with parameters x."""
-    n, total, count, like_point = records
+    n, total, count, like = records
     a, b, weights = _unpack(x)
-    of_beta = weights[0] * np.exp(betaln(a + total, b + n - total) - betaln(a, b))
-    parts = np.vstack([of_beta, weights[1:, None] * like_point])
+    failures = n - total
+    parts = weights[:, None] * like
+    parts[0] *= np.exp(betaln(a + total, b + failures) - betaln(a, b))
     likelihood = parts.sum(axis=0) + _UNDERFLOW
     shares = parts / likelihood
-    both = psi(a + b) - psi(a + b + n)
-    by_a = shares[0] * (psi(a + total) - psi(a) + both)
-    by_b = shares[0] * (psi(b + n - total) - psi(b) + both)
-    by_mean = a * b / (a + b) * (by_a - by_b)
-    scores = np.vstack([by_mean, a * by_a + b * by_b, shares[1:] - weights[1:, None]])
+    by_a, by_b = psi(a + total) - psi(a), psi(b + failures) - psi(b)
+    scores = np.empty((x.size, n.size))
+    scores[0] = (a * b / (a + b)) * shares[0] * (by_a - by_b)
+    scores[1] = shares[0] * (a * by_a + b * by_b + (a + b) * (psi(a + b) - psi(a + b + n)))
+    scores[2:] = shares[1:] - weights[1:, None]
 
-    arms = np.array([_ARMS_OF_BETA] + [_ARMS_OF_POINT] * (weights.size - 1))
+    points = weights[1:]
+    arms = _ARMS_OF_BETA + _ARMS_OF_POINT * points.size
     far = (x[:2] - _MIDDLE) / _SPREADS
     log_likelihood = float(count @ np.log(likelihood))
+    value = log_likelihood - 0.5 * float(far @ far) + _ARMS_OF_BETA * log(weights[0])
     gradient = scores @ count
     gradient[:2] -= far / _SPREADS
-    gradient[2:] += (arms - arms.sum() * weights)[1:]
     information = (scores * count) @ scores.T
-    precision = np.append(1.0 / _SPREADS**2, arms.sum() * weights[1:] * (1.0 - weights[1:]) + 1e-9)
-    value = log_likelihood - 0.5 * float(far @ far) + float(arms @ np.log(weights))
-    return _Place(x, value, gradient, information + np.diag(precision), log_likelihood)
+    diagonal = information.ravel()[:: x.size + 1]
+    diagonal[:2] += _PRECISIONS
+    if points.size:
+        value += _ARMS_OF_POINT * float(np.log(points).sum())
+        gradient[2:] += _ARMS_OF_POINT - arms * points
+        diagonal[2:] += arms * points * (1.0 - points) + 1e-9
+    return _Place(x, value, gradient, information, log_likelihood)

@@ -150,7 +150,9 @@ class Store:
             self._require_file()
             if not self._has_tables:
                 if self._database.file is not None:
-                    self.engine.dispose()  # the next connection finds the tables, and sets WAL mode
+                    self.engine.dispose()
+                    with suppress(StoreError):  # this sets WAL mode, for which the first ask would wait
+                        self._read(lambda connection: None)
                 self._has_tables = True
             return done
 
