@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
 from cutline.campaign import results
 from cutline.campaign.campaign import Campaign
@@ -19,7 +20,9 @@ LONGEST = 1_000_000
 _MOST_WHOLE = 2**63 - 1
 
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST)]
-Reward = Annotated[float | bool, Field(ge=0, le=1, allow_inf_nan=False, examples=[1], description="From 0 to 1.")]
+Reward = Annotated[
+    Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | bool, Field(examples=[1], description="From 0 to 1.")
+]
 Seconds = Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)]
 Note = Annotated[str, Field(max_length=LONGEST, description="Text that is kept with the reward.")]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -178,14 +181,16 @@ class Ask(Body):
     )
 
 
-class Pull(BaseModel):
-    """Leave to measure an arm once."""
+class Pull(TypedDict):
+    """Leave to measure an arm once."""  # a dict, since an answer has thousands: a model of each takes too long
 
     id: PullId
     arm: str
     payload: Any
     worker: str | None
-    expires: Finite = Field(description="When its lease ends: seconds since 1970 in UTC, by the clock of the database.")
+    expires: Annotated[
+        Finite, Field(description="When its lease ends: seconds since 1970 in UTC, by the clock of the database.")
+    ]
 
 
 class Asked(BaseModel):
@@ -197,7 +202,7 @@ class Asked(BaseModel):
     @classmethod
     def of(cls, pulls: results.Pulls) -> "Asked":
         """Return what an ask got, as a body."""
-        return cls(pulls=[Pull(**pull._asdict()) for pull in pulls], reason=pulls.reason)
+        return cls.model_construct(pulls=[pull._asdict() for pull in pulls], reason=pulls.reason)
 
 
 class Answer(Body):
