@@ -4,10 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -29,6 +31,22 @@ def children_of(process: int) -> set[int]:
                 continue
             found |= {int(entry.name)} if serves else set()
     return found
+
+
+def is_there(process: int) -> bool:
+    """Tell whether a process is still at work, and no zombie that nobody has waited for."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so, for a minute at most."""
+    ends = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
 
 
 def test_several_processes_serve_one_campaign_and_all_end_with_a_signal(
@@ -58,6 +76,28 @@ def test_several_processes_serve_one_campaign_and_all_end_with_a_signal(
             with pytest.raises(ProcessLookupError):
                 os.kill(process, 0)
         audit(campaign)
+
+
+def test_when_the_first_process_is_killed_the_others_end_and_clients_go_on_with_the_next_server(
+    tmp_path: Path, start_process: Callable[..., "subprocess.Popen[Any]"]
+) -> None:
+    db = str(tmp_path / "x.db")
+    Campaign.create(db, "birds", ["a", "b"], 0.5, "LSA", 4).close()
+    command = [sys.executable, "-m", "cutline", "serve", "--db", db, "--processes", "2", "--port"]
+    server = start_process([*command, "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert server.stdout is not None
+    address = server.stdout.readline().strip()
+    with Campaign.open(address, "birds") as served:
+        (pull,) = served.ask()
+        serving = children_of(server.pid)
+        assert len(serving) == 2
+        server.kill()
+        server.wait()
+        until(lambda: not any(is_there(process) for process in serving))
+        port = str(urlsplit(address).port)
+        start_process([*command, port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        assert served.tell(pull, 1) is True
+        assert served.status().spent == 1
 
 
 def test_no_process_is_none_to_serve_with(tmp_path: Path) -> None:

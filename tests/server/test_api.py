@@ -66,7 +66,7 @@ def test_what_is_wrong_is_a_problem_with_one_line(client: Client) -> None:
             "type": "about:blank",
             "title": "Unprocessable Entity",
             "status": 422,
-            "detail": "body.n: Input should be greater than or equal to 1",
+            "detail": "body.n must be 1 or more",
             "error": "InvalidInputError",
         },
     )

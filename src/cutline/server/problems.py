@@ -11,6 +11,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from cutline.errors import ConflictError, CutlineError, InvalidInputError, NotFoundError, StoreError
+from cutline.server.complaints import line_of
+from cutline.text import shown
 
 RETRY_AFTER = 2
 """Seconds after which a client may try again when the database is away."""
@@ -59,11 +61,15 @@ def of_error(error: CutlineError) -> Response:
     return answer(500, str(error), type(error).__name__)
 
 
-def line_of(error: RequestValidationError) -> str:
-    """Return the first thing that is wrong with a request that does not fit its model."""
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return f"{where}: {first['msg']}"
+def _line_of_path(request: Request, error: HTTPException) -> str:
+    """Return what is wrong with the path or the method of a request, or what else the error says."""
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        hint = "; /api/v1/openapi.json says what there is" if "/api/" in request.url.path else ""
+        return f"there is nothing at {shown(request.url.path)}{hint}"
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        allowed = (error.headers or {}).get("Allow", "another method")
+        return f"{shown(request.url.path)} takes no {request.method}; send {allowed}"
+    return str(error.detail)
 
 
 def install(app: FastAPI, as_page: Callable[[Request, int, str], Response | None]) -> None:
@@ -80,12 +86,13 @@ def install(app: FastAPI, as_page: Callable[[Request, int, str], Response | None
 
     @app.exception_handler(RequestValidationError)
     def on_validation(request: Request, error: RequestValidationError) -> Response:
-        line = line_of(error)
+        line = line_of(error.errors())
         return as_page(request, 422, line) or answer(422, line, "InvalidInputError")
 
     @app.exception_handler(HTTPException)
     def on_http(request: Request, error: HTTPException) -> Response:
-        made = as_page(request, error.status_code, str(error.detail)) or answer(error.status_code, str(error.detail))
+        line = _line_of_path(request, error)
+        made = as_page(request, error.status_code, line) or answer(error.status_code, line)
         made.headers.update(error.headers or {})
         return made
 

@@ -1,11 +1,16 @@
 """Runs the application until it is stopped."""
 
+import multiprocessing
+import os
+import signal
 import socket
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import uvicorn
+from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from cutline.checks import check_whole
@@ -38,7 +43,7 @@ def serve(
 ) -> None:
     """Serve until a signal stops it; ``ready`` is called with the address as soon as the server listens.
 
-    Several ``processes`` listen at one socket, and one that dies is replaced.
+    Several ``processes`` listen at one socket, one that dies is replaced, and all end with the one that started them.
 
     The database is made where there is none. Raises InvalidInputError if the address cannot be listened at, if others
     reach it and there is no token, and if the certificate cannot be used; StoreError if the database fails.
@@ -73,9 +78,23 @@ def serve(
             uvicorn.Server(config).run(sockets=[listening])
             return
         app.state.campaigns.close()  # each process has connections of its own
-        make = partial(create_app, settings)
+        make = partial(_app_of_process, settings)
         each = uvicorn.Config(make, factory=True, workers=processes, timeout_worker_healthcheck=SILENCE, **options)
         Multiprocess(each, sockets=[listening]).run()
+
+
+def _app_of_process(settings: ServerSettings) -> FastAPI:
+    """Return the application of one of several processes."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    return create_app(settings)
+
+
+def _end_with_parent() -> None:
+    """Have this process stop as by a signal as soon as its parent is no more, whatever has ended it."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def listen(host: str, port: int) -> socket.socket:

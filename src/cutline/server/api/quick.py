@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from cutline.errors import InvalidInputError
 from cutline.server.access.guard import CampaignName, may_measure
@@ -26,7 +26,13 @@ THREADS = 8
 On SQLite one of them writes at a time, while others read and check what was sent.
 """
 
-_QUERY: dict[str, TypeAdapter[Any]] = {"campaign": TypeAdapter(CampaignName), "id": TypeAdapter(CampaignId)}
+
+class _Query(BaseModel):
+    """What the query of a request says of the campaign."""
+
+    campaign: CampaignName
+    id: CampaignId = None
+
 
 _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="cutline")
 
@@ -42,7 +48,7 @@ class QuickRoute(APIRoute):
 
         def work(request: Request, sent: bytes) -> Response:
             access = may_measure(request)
-            campaign = One(request.app.state.campaigns, _asked(request, "campaign"), _asked(request, "id"))
+            campaign = One(request.app.state.campaigns, *_asked(request))
             answer = operation(campaign, _read(model, request, sent), access)
             return Response(None if answer is None else answer.model_dump_json(), status, media_type="application/json")
 
@@ -53,16 +59,19 @@ class QuickRoute(APIRoute):
         return handle
 
 
-def _asked(request: Request, name: str) -> Any:
-    """Return what the query has under a name; raise RequestValidationError if it cannot be that."""
+def _asked(request: Request) -> tuple[str, str | None]:
+    """Return name and id of the campaign of the query; raise RequestValidationError if they cannot be that."""
     try:
-        return _QUERY[name].validate_python(request.query_params.get(name))
+        query = _Query.model_validate(dict(request.query_params))
     except ValidationError as error:
-        raise _refused(error, "query", name) from None
+        raise _refused(error, "query") from None
+    return query.campaign, query.id
 
 
 def _read(model: type[BaseModel], request: Request, sent: bytes) -> BaseModel:
     """Return the body; raise RequestValidationError for one that does not fit, InvalidInputError if it is no JSON."""
+    if not sent:
+        raise RequestValidationError([{"type": "missing", "loc": ("body",)}])
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise InvalidInputError("body: it must be JSON, with the header Content-Type: application/json")
@@ -73,5 +82,5 @@ def _read(model: type[BaseModel], request: Request, sent: bytes) -> BaseModel:
 
 
 def _refused(error: ValidationError, *where: str) -> RequestValidationError:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
+    found = error.errors(include_url=False)
     return RequestValidationError([{**each, "loc": (*where, *each["loc"])} for each in found])
