@@ -85,6 +85,8 @@ OVERRIDE = {"X-HTTP-Method-Override": "DELETE"}
 ANN = {"X-Forwarded-User": "ann"}
 LOGIN = {"Cookie": f"{COOKIE}=<login>"}
 EVIL = "http://evil.example"
+FORM = "worker=bob&excluded=yes"
+SENT = {"Content-Type": "application/x-www-form-urlencoded"}
 
 ATTEMPTS = [
     # no token, or none that is good
@@ -140,6 +142,16 @@ ATTEMPTS = [
     Attempt("a viewer deletes", "viewer", "DELETE", "/api/v1/campaigns", 403),
     post("a viewer of another campaign", "viewer of cats", "decisions", 403, {}),
     get("a viewer of one campaign lists all", "viewer of cats", "campaigns", 403, campaign=None),
+    post("a viewer uploads known answers", "viewer", "known", 403, {}),
+    post("a labeller uploads known answers", "ann", "known", 403, {}),
+    Attempt("a labeller excludes a worker", "ann", "POST", "/workers/exclude", 403, FORM, headers=SENT),
+    Attempt("a viewer excludes a worker", "viewer", "POST", "/workers/exclude", 403, FORM, headers=SENT),
+    Attempt("an owner without a form's token", "owner", "POST", "/workers/exclude", 403, FORM, headers=SENT),
+    Attempt("a form of his own making", "", "POST", "/workers/exclude", 403, FORM, headers=SENT | LOGIN),
+    Attempt("a labeller looks at known answers", "ann", "GET", "/known", 403),
+    Attempt("a viewer knows an answer", "viewer", "POST", "/arm/known", 403, "arm=a&answer=1", headers=SENT),
+    Attempt("nobody knows an answer", "", "POST", "/arm/known", 401, "arm=a&answer=1", headers=SENT),
+    Attempt("known answers from elsewhere", "", "POST", "/known", 403, "x", headers=LOGIN | {"Origin": EVIL}),
     # another site's page in the browser of somebody who is logged in
     post("a form from elsewhere", "", "ask", 403, {}, headers=LOGIN | {"Origin": EVIL}),
     post("a form from a file", "", "ask", 403, {}, headers=LOGIN | {"Origin": "null"}),

@@ -90,7 +90,7 @@ def test_a_table_is_read_by_links_and_an_arm_of_any_length_opened(page: Page, db
         page.goto(f"{address}/campaign?campaign=birds")
         page.get_by_label("Id contains").fill("xxx")
         page.get_by_role("button", name="Show").click()
-        page.locator("#arms .like-a-link").click()
+        page.locator("#arms tbody a").click()
         assert page.inner_text("h1").startswith("xxx")
         expect(page.locator("#history")).to_contain_text("It has not been asked for yet.")
         page.go_back()
@@ -172,6 +172,37 @@ def proxied(tmp_path: Path, start_process: Callable[..., "subprocess.Popen[Any]"
         return f"http://127.0.0.1:{port}/labels"
 
     return start
+
+
+def test_arms_of_any_id_are_found_opened_and_known_and_workers_excluded_behind_a_proxy(
+    page: Page, tmp_path: Path, proxied: Callable[[str], str]
+) -> None:
+    db, arms = str(tmp_path / "odd.db"), [*ODD, "🏁" * 1_000, f"\u202e{ODD[4]}"]
+    Campaign.create(db, "odd", arms, 0.5, "LSA", 20, workers="weighed").close()
+    with tokens_of(db) as tokens:
+        owner = tokens.create("olga", "owner")
+    with serving(ServerSettings(db, root_path="/labels")) as direct:
+        address = proxied(direct)
+        with Campaign.open(address, "odd", token=owner) as campaign:
+            for arm in arms:
+                campaign.tell(campaign.ask(1, worker=arm[:100])[0], 1)
+        page.goto(f"{address}/campaign?campaign=odd")
+        page.get_by_label("Token").fill(owner)
+        page.keyboard.press("Enter")
+        for arm in arms:
+            page.goto(f"{address}/campaign?campaign=odd")
+            page.get_by_label("Id contains").fill(arm[:200])
+            page.get_by_role("button", name="Show").click()
+            page.locator("#arms tbody a").last.click()
+            page.get_by_role("button", name="It is yes").click()
+            expect(page.locator("#decision")).to_have_text("above, known")
+        page.goto(f"{address}/workers?campaign=odd")
+        for count, _ in enumerate(arms, 1):
+            page.get_by_role("button", name="Exclude").first.click()
+            expect(page.get_by_role("button", name="Bring back")).to_have_count(count)
+        with Campaign.open(db, "odd") as campaign:
+            assert set(campaign.settings.excluded) == {arm[:100] for arm in arms}
+            assert [(item.arm, item.known) for item in campaign.decisions()] == [(arm, True) for arm in arms]
 
 
 def test_people_log_in_label_and_look_behind_a_proxy_with_a_root_path(

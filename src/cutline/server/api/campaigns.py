@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, File, Form, UploadFile
 from fastapi.exceptions import RequestValidationError
@@ -13,11 +13,11 @@ from starlette.background import BackgroundTask
 
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.files.arms_file import read_arms
-from cutline.errors import InvalidInputError
 from cutline.server.access.guard import May
 from cutline.server.access.roles import Action
 from cutline.server.api.models import Name, NewCampaign, NewSettings, Status
 from cutline.server.api.served import OneCampaign, Served
+from cutline.server.uploads import read_upload
 
 router = APIRouter(tags=["campaigns"])
 
@@ -48,7 +48,7 @@ def upload(
         given = NewSettings.model_validate_json(settings)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_context=False)) from None
-    return Status.of(*served.create(name, _read(arms.file), given.model_dump()))
+    return Status.of(*served.create(name, read_upload(arms, lambda path: list(read_arms(path))), given.model_dump()))
 
 
 @router.delete("/campaigns", status_code=204, dependencies=[Depends(May(Action.MANAGE))])
@@ -79,13 +79,3 @@ def backup(served: Served) -> FileResponse:
         raise
     gone = BackgroundTask(shutil.rmtree, folder)
     return FileResponse(folder / "copy.db", media_type="application/vnd.sqlite3", filename="copy.db", background=gone)
-
-
-def _read(upload: BinaryIO) -> list[str]:
-    with tempfile.NamedTemporaryFile() as file:
-        shutil.copyfileobj(upload, file)
-        file.flush()
-        try:
-            return list(read_arms(file.name))
-        except InvalidInputError as error:
-            raise InvalidInputError(str(error).replace(file.name, "the file")) from None

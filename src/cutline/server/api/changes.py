@@ -1,12 +1,16 @@
 """Changes of a campaign as a whole: its settings, its name, copies of it."""
 
-from fastapi import APIRouter, Depends
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, File, UploadFile
 
 from cutline.campaign.reader import Reader
+from cutline.recorded.sources import read_answers
 from cutline.server.access.guard import May
 from cutline.server.access.roles import Action
 from cutline.server.api.models import Change, Changes, Copy, Renamed, Status
 from cutline.server.api.served import OneCampaign
+from cutline.server.uploads import read_upload
 
 router = APIRouter(tags=["campaigns"])
 
@@ -19,6 +23,16 @@ def change(campaign: OneCampaign, body: Changes) -> list[Change]:
     """Change settings and arms, and return what has changed; what is not given stays."""
     given = body.given()
     return [Change.of(item) for item in campaign.use(lambda it: it.change(**given))]
+
+
+@router.post("/known", dependencies=_MANAGING)
+def know(
+    campaign: OneCampaign,
+    answers: Annotated[UploadFile, File(description="Columns task and label, as CSV or JSON Lines; gzipped or not.")],
+) -> list[Change]:
+    """Have the answers in a file be known, and return what has changed; workers are weighed by them."""
+    known = read_upload(answers, read_answers)
+    return [Change.of(item) for item in campaign.use(lambda it: it.change(known=known))]
 
 
 @router.get("/history", dependencies=[Depends(May(Action.READ))])

@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from cutline.server.pages import dashboard_routes, label_routes, login_routes
+from cutline.server.pages import dashboard_routes, label_routes, login_routes, weighing_routes
 
 router = APIRouter(include_in_schema=False)
-for _routes in (dashboard_routes, label_routes, login_routes):
+for _routes in (dashboard_routes, weighing_routes, label_routes, login_routes):
     router.include_router(_routes.router)

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request
 
@@ -18,6 +18,7 @@ from cutline.campaign.files.exporting import (
     worker_row,
 )
 from cutline.campaign.operations.reading import paging
+from cutline.campaign.operations.reading.known_answers import arm_of_digest
 from cutline.campaign.results import Change, Decision, Status, Worker
 from cutline.campaign.weighed import Weighed
 from cutline.server.pages.rendering import link
@@ -34,7 +35,8 @@ PAGE = 25
 class View:
     """Which arms a table shows, in which order: what stands in the address of a page that can be shared.
 
-    They are those ``after`` an arm, or those ``before`` one, in the order of ``Campaign.decisions``.
+    They are those ``after`` an arm, or those ``before`` one, in the order of ``Campaign.decisions``; ``long``: that is
+    the digest of its id.
     """
 
     order: Literal["wrong", "-wrong", "id", "-id", "mean", "-mean", "pulls", "-pulls"] = "-wrong"
@@ -42,10 +44,11 @@ class View:
     search: Annotated[str, Query(max_length=200)] = ""
     after: str = ""
     before: str = ""
+    long: bool = False
 
-    def query(self, **changed: str) -> dict[str, str]:
+    def query(self, **changed: str) -> dict[str, Any]:
         """Return the query of an address with this view from its first page on, changed; the usual is left out."""
-        values, usual = vars(self) | {"after": "", "before": ""} | changed, vars(View())
+        values, usual = vars(self) | {"after": "", "before": "", "long": False} | changed, vars(View())
         return {name: value for name, value in values.items() if value != usual[name]}
 
 
@@ -62,10 +65,13 @@ class Table:
 def table(campaign: Campaign, view: View, status: Status) -> Table:
     """Return the arms that a view shows."""
     backwards = bool(view.before)
+    beside = view.before or view.after
+    if view.long:
+        beside = arm_of_digest(campaign._store, campaign._identity, beside)
     wanted = paging.Page(
         order=_reversed(view.order) if backwards else view.order,
         limit=PAGE + 1,
-        after=(view.before or view.after) or None,
+        after=beside or None,
         only=view.only or None,
         search=view.search or None,
     )
@@ -120,10 +126,15 @@ def changes_in_words(changes: Iterable[Change]) -> list[str]:
     return [f"{moment(row['time'])}: {change_in_words(row)}" for row in change_rows(changes)]
 
 
-def workers_in_words(workers: Sequence[Worker], weighed: Weighed | None) -> list[dict[str, str]]:
-    """Return what is said of each worker, with how often he is right on either side if results were weighed."""
+def workers_in_words(
+    workers: Sequence[Worker], weighed: Weighed | None, excluded: Iterable[str] = ()
+) -> list[dict[str, str]]:
+    """Return what is said of each worker, with how often he is right on either side if results were weighed.
+
+    Those ``excluded`` who have not been there stand at the end.
+    """
     rows = [worker_row(worker) for worker in workers] if weighed is None else rated_rows(workers, weighed)
-    return [
+    there = [
         {
             "name": row["worker"],
             "answers": f"{row['answers']:,}",
@@ -134,3 +145,6 @@ def workers_in_words(workers: Sequence[Worker], weighed: Weighed | None) -> list
         }
         for row in rows
     ]
+    names = {worker.name for worker in workers}
+    nothing = {"answers": "0", "agree": "-", "in flight": "0", "last seen": "-", "no": "-", "yes": "-"}
+    return there + [{"name": name, **nothing} for name in excluded if name not in names]

@@ -1,18 +1,19 @@
 """The dashboard: all campaigns, one campaign, its workers, one arm."""
 
+from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response
 
 from cutline.campaign.campaign import Campaign
+from cutline.campaign.operations.reading.known_answers import arm_of_digest
 from cutline.server.access.guard import CampaignName, May, require, who_asks
 from cutline.server.access.roles import Action
 from cutline.server.api.served import Served
 from cutline.server.pages import dashboard, pictures
-from cutline.server.pages.forms import OURS
 from cutline.server.pages.items import Media, parts
-from cutline.server.pages.rendering import page, redirect
+from cutline.server.pages.rendering import named, page, redirect
 from cutline.server.problems import ProblemError
 
 router = APIRouter()
@@ -68,6 +69,7 @@ def campaign(
             join=dashboard.ways_to_join(request, status.name),
             table=table,
             arms=[(arm, pictures.interval(arm, status.settings.threshold)) for arm in table.arms],
+            named=partial(named, digest=opened._identity.digest),
             view=view,
         )
 
@@ -89,7 +91,7 @@ def workers(request: Request, campaign: CampaignName, served: Served, rates: boo
             "workers.html",
             status=status,
             state=dashboard.state([status]),
-            workers=dashboard.workers_in_words(opened.workers(), weighed),
+            workers=dashboard.workers_in_words(opened.workers(), weighed, status.settings.excluded),
             remarks=() if weighed is None else weighed.remarks,
             rates=rates,
             wording=request.app.state.settings.labelling.wording_of(status.settings),
@@ -99,12 +101,13 @@ def workers(request: Request, campaign: CampaignName, served: Served, rates: boo
 
 
 @router.get("/arm", dependencies=READING)
-def arm(request: Request, campaign: CampaignName, served: Served, arm: str) -> Response:
-    """Show what is said of an arm, and its history."""
+def arm(request: Request, campaign: CampaignName, served: Served, arm: str, long: bool = False) -> Response:
+    """Show what is said of an arm, and its history; ``long``: it is named by the digest of its id."""
 
     def show(opened: Campaign) -> Response:
-        status, known = opened.status(), opened.arm(arm, HISTORY)
-        decision = known.decision
+        name = arm_of_digest(opened._store, opened._identity, arm) if long else arm
+        status, known = opened.status(), opened.arm(name, HISTORY)
+        decision, set_up = known.decision, request.app.state.settings.labelling
         return page(
             request,
             "arm.html",
@@ -112,18 +115,11 @@ def arm(request: Request, campaign: CampaignName, served: Served, arm: str) -> R
             state=dashboard.state([status]),
             arm=decision,
             weighed=status.settings.weighed,
+            wording=set_up.wording_of(status.settings),
             drawn=pictures.interval(decision, status.settings.threshold),
             pulls=known.pulls,
             most=HISTORY,
-            parts=parts(decision.arm, decision.payload, Media(request.app.state.settings.labelling.media)),
+            parts=parts(decision.arm, decision.payload, Media(set_up.media)),
         )
 
     return served.use(campaign, show)
-
-
-@router.post("/arm", dependencies=[*READING, *OURS])
-def arm_of_form(
-    request: Request, campaign: CampaignName, served: Served, long: Annotated[str, Form(alias="arm")]
-) -> Response:
-    """Show an arm whose id is too long for an address."""
-    return arm(request, campaign, served, long)

@@ -1,8 +1,9 @@
 """Templates to pages: what every page is given, and how addresses of pages are written."""
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -16,6 +17,16 @@ from cutline.server.access.roles import Access, Action
 from cutline.text import moment, number, shown
 
 _SEE_OTHER = 303
+
+_LONGEST = 1000
+"""An id that takes more characters of an address is named by its digest: proxies refuse addresses of some thousand."""
+
+
+def named(arm: str, what: str, digest: Callable[[str], bytes]) -> dict[str, str]:
+    """Return the part of a query that names an arm: its id as ``what``, or if that is too long its digest."""
+    if len(quote_plus(arm)) <= _LONGEST:
+        return {what: arm}
+    return {what: digest(arm).hex(), "long": "yes"}
 
 
 def link(request: Request, path: str, **query: object) -> str:
