@@ -4,9 +4,12 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 PATIENCE = 600
 """Seconds after which a test takes a process for stuck; none needs a tenth of it on an idle machine."""
@@ -23,6 +26,22 @@ def processor_time(pid: int) -> float:
     """Return the seconds of processor time that a running process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def is_running(process: int) -> bool:
+    """Tell whether there is such a process that is not just waiting to be buried."""
+    try:
+        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def wait_for(done: Callable[[], bool]) -> None:
+    """Wait until something is done; fail after PATIENCE."""
+    deadline = time.monotonic() + PATIENCE
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 @contextlib.contextmanager

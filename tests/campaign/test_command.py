@@ -11,6 +11,7 @@ import pytest
 from cutline.campaign import Command, Pull
 from cutline.campaign.checks import read_reward
 from cutline.campaign.running.commands import first_failures
+from cutline.campaign.running.commands.first_failures import FirstFailures
 from cutline.errors import InvalidInputError, MeasurementError
 
 
@@ -160,10 +161,14 @@ def test_an_exit_status_can_be_made_a_failure() -> None:
 @pytest.mark.parametrize(
     ("line", "remark"),
     [
-        ("exit 3", "the first 4 arms all failed within 60000 ms, with exit status 3; is the command right?"),
+        (
+            "exit 3",
+            "the first 4 measurements, of 3 arms, all failed at once, with exit status 3; is the command right?",
+        ),
         (
             'echo "cannot read $1" >&2; exit 1',
-            "the first 4 arms all failed within 60000 ms, with exit status 1: cannot read arm 3; is the command right?",
+            "the first 4 measurements, of 3 arms, all failed at once, with exit status 1: cannot read arm 0; "
+            "is the command right?",
         ),
         ('test "$1" = "arm 2"', None),
         ('test "$1" != "arm 2" || exit 2; exit 1', None),
@@ -171,16 +176,36 @@ def test_an_exit_status_can_be_made_a_failure() -> None:
         ("exit 0", None),
     ],
 )
-def test_first_arms_that_all_fail_at_once_and_alike_are_remarked_upon_once(
+def test_first_measurements_that_all_fail_at_once_and_alike_are_remarked_upon_once(
     line: str, remark: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(first_failures, "AT_ONCE", 60.0)  # on a busy machine as well
     command = Command(["sh", "-c", line, "sh", "{arm}"])
     remarks = []
     for number in range(8):
-        command(pull(f"arm {number}"))
+        command(pull(f"arm {number % 3}"))
         remarks.append(command.remark())
     assert remarks == [None] * 3 + [remark] + [None] * 4
+
+
+def test_one_arm_that_fails_again_and_again_says_nothing_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_failures, "AT_ONCE", 60.0)
+    command = Command(["sh", "-c", "exit 1", "{arm}"])
+    assert [(command(pull("only")), command.remark()) for _ in range(5)] == [(0.0, None)] * 5
+
+
+def test_half_of_the_first_measurements_must_be_quick() -> None:
+    first = FirstFailures()
+    for seconds in (0.001, 9.0, 9.0, 0.1):
+        first.note(str(seconds), seconds, 1, "")
+    assert (
+        first.remark()
+        == "the first 4 measurements, of 3 arms, all failed at once, with exit status 1; is the command right?"
+    )
+    first = FirstFailures()
+    for seconds in (0.001, 9.0, 9.0, 9.0):
+        first.note(str(seconds), seconds, 1, "")
+    assert first.remark() is None
 
 
 def test_failures_that_take_their_time_are_not_remarked_upon(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,13 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-import psutil
-
 from cutline.campaign import Command, Pull
+from surroundings import is_running, wait_for
 
 
 def pull(arm: str) -> Pull:
@@ -66,18 +63,3 @@ def test_a_command_runs_without_the_guard_that_somebody_has_killed() -> None:
     guard.kill()
     guard.wait()
     assert command(pull("a")) == 1.0
-
-
-def wait_for(done: Callable[[], bool], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def is_running(process: int) -> bool:
-    """Tell whether there is such a process that is not just waiting to be buried."""
-    try:
-        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False

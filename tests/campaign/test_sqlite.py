@@ -1,5 +1,6 @@
 """Campaigns in an SQLite file."""
 
+import logging
 import sqlite3
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 
 from campaign_contract import CampaignContract, SharedCampaignContract
 from campaign_contract.campaigns import arms, one
@@ -251,3 +253,18 @@ def test_without_psycopg_a_postgresql_url_says_how_to_get_it(monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(ImportError, match=r"pip install 'cutline\[postgres\]'"):
         campaigns("postgresql://localhost/db")
+
+
+def test_a_stop_while_a_connection_is_closed_is_raised_and_not_printed(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    campaign = Campaign.create(str(path), "c", *TERMS)
+    campaign.status()  # has a connection
+    monkeypatch.setattr(logging.root, "handlers", [])  # as in a program that has set up no logging
+    monkeypatch.setattr(SQLiteDialect_pysqlite, "do_close", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        campaign.close()
+    assert capsys.readouterr().err == ""

@@ -2,11 +2,14 @@
 
 import csv
 import io
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from surroundings import PATIENCE, is_running, wait_for
 
 Run = Callable[..., Any]
 
@@ -88,3 +91,17 @@ def test_pytest_is_told_what_is_no_option_here(cutline: Run) -> None:
     assert done.status == 2
     assert done.err.startswith("cutline: pytest could not collect the tests (exit status 4): ")
     assert "--no-such-option" in done.err
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_is_stopped_while_tests_are_collected_leaves_no_pytest(start: Run, how: int) -> None:
+    Path("conftest.py").write_text("import os, time\nopen(f'pid {os.getpid()}', 'w')\ntime.sleep(60)\n")
+    process = start("pytest", "--db", "x.db")
+    wait_for(lambda: any(Path().glob("pid *")))
+    process.send_signal(how)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (130 if how == signal.SIGINT else -how, b"")
+    assert err.strip() == (b"cutline: stopped" if how == signal.SIGINT else b"")
+    (collecting,) = (int(path.name.split()[1]) for path in Path().glob("pid *"))
+    wait_for(lambda: not is_running(collecting))
+    assert not Path("x.db").exists()

@@ -97,10 +97,12 @@ def test_arms_that_all_fail_at_once_are_remarked_upon_in_one_line(
     cutline: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(first_failures, "AT_ONCE", 60.0)  # on a busy machine as well
-    Path("arms.txt").write_text("a\nb\nc\nd\ne\n")
-    done = cutline(*arguments(budget=20, command=("sh", "-c", "echo cannot open x >&2; exit 2", "{arm}")))
+    done = cutline(*arguments(budget=12, command=("sh", "-c", "echo cannot open x >&2; exit 2", "{arm}")))
     assert done.status == 0
-    remark = "the first 4 arms all failed within 60000 ms, with exit status 2: cannot open x; is the command right?"
+    remark = (
+        "the first 4 measurements, of 3 arms, all failed at once, with exit status 2: cannot open x; "
+        "is the command right?"
+    )
     assert done.err.splitlines().count(remark) == 1
 
 

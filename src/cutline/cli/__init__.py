@@ -7,7 +7,9 @@ What Cutline raises on purpose, or click, becomes one line and exit status 2.
 
 import io
 import os
+import signal
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 import click
@@ -34,7 +36,7 @@ cutline = click.version_option(__version__)(
 
 
 def main() -> None:
-    """Run the command line; exit status 0, 2 for bad input, 130 after Ctrl-C."""
+    """Run the command line; exit status 0, 2 for bad input, 130 after Ctrl-C, and the signal that has stopped a run."""
     write_utf8()
     try:
         status = cutline.main(standalone_mode=False)
@@ -57,9 +59,23 @@ def main() -> None:
         if isinstance(error.__cause__, EOFError):  # a fault: click takes it for Ctrl-D, though not at its own prompts
             raise error.__cause__ from None
         say("cutline: stopped")
-        sys.stdout.flush()
-        os._exit(130)  # at once: threads in the middle of a kernel are not waited for
+        with suppress(OSError):
+            sys.stdout.flush()
+        _end_as_by(error.__cause__ or error)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _end_as_by(stop: BaseException) -> NoReturn:
+    """End at once; threads in the middle of a kernel are not waited for.
+
+    After Ctrl-C the exit status is 130. Any other signal, which the exception then names, ends the process as it ends
+    one that does not handle it, so that all commands look alike to who has sent it.
+    """
+    number = next((by for by in stop.args if isinstance(by, signal.Signals)), signal.SIGINT)
+    if number != signal.SIGINT:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    os._exit(128 + number)
 
 
 def _complain(text: str) -> NoReturn:

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import secrets
-import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any, Literal
 
 from cutline.campaign import BatchCommand, Campaign
 from cutline.campaign.resume import find, resume
+from cutline.campaign.running.commands.processes import Processes
 from cutline.campaign.running.outcomes import Handling, OnTrouble
 from cutline.checks import check_whole
 from cutline.errors import InvalidInputError, MissingDependencyError
@@ -88,19 +88,16 @@ def collect(arguments: Sequence[str]) -> Suite:
         raise MissingDependencyError("cutline pytest needs pytest beside Cutline: pip install pytest")
     with tempfile.TemporaryDirectory(prefix="cutline-") as name:
         found = Path(name) / "tests"
+        command = [os.fsencode(word) for word in _command("--collect-only", "-q", *arguments)]
         environment = _instructed(Path(name), collect=str(found))
-        done = subprocess.run(
-            _command("--collect-only", "-q", *arguments),
-            env={**os.environ, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-        if done.returncode not in (_PASSED, _FAILED, _NONE) or not found.exists():
+        with tempfile.TemporaryFile() as output:
+            status = Processes().run(command, output, output, environment=environment)
+            output.seek(0)
+            said = output.read().decode(errors="replace")
+        if status not in (_PASSED, _FAILED, _NONE) or not found.exists():
             raise InvalidInputError(
-                f"pytest could not collect the tests (exit status {done.returncode}): "
-                f"{shown(_why(done.stdout.decode(errors='replace')), 200)}; pytest --collect-only says more"
+                f"pytest could not collect the tests (exit status {status}): "
+                f"{shown(_why(said), 200)}; pytest --collect-only says more"
             )
         rows = [json.loads(line) for line in found.read_text(encoding="utf-8").splitlines()]
     if not rows:

@@ -1,15 +1,23 @@
 """How a server is set up."""
 
 import ipaddress
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from cutline.campaign.database.connecting.address import Url
 from cutline.errors import InvalidInputError
 from cutline.server.labelling import Labelling
+from cutline.text import quoted
 
 HOST, PORT = "127.0.0.1", 8000
 """Where a server listens unless it is told otherwise."""
+
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""The names that a header can have: a token of RFC 9110, 5.6.2."""
+
+_PATH = re.compile(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9._~!$&'()*+,;=:@-]+)*")
+"""Paths that stand in a URL as they are, and mean themselves (RFC 3986, 3.3)."""
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -33,9 +41,15 @@ class ServerSettings:
     labelling: Labelling = field(default_factory=Labelling)
 
     def __post_init__(self) -> None:
-        path = self.root_path
-        if path and (not path.startswith("/") or path.endswith("/") or not path.isprintable()):
-            raise InvalidInputError(f"root path {path!r}: it must begin with / and not end with one, as in /labels")
+        if not _PATH.fullmatch(self.root_path):
+            raise InvalidInputError(
+                f"root path {quoted(self.root_path)}: it must begin with / and not end with one, as in /labels, and be "
+                "what a URL can have there"
+            )
+        if self.worker_header is not None and not _HEADER.fullmatch(self.worker_header):
+            raise InvalidInputError(
+                f"worker header {quoted(self.worker_header)}: no header has that name; give one such as X-Remote-User"
+            )
 
     def trusts(self, address: str | None) -> bool:
         """Tell whether a peer is a proxy that is trusted."""

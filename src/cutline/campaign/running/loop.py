@@ -1,5 +1,6 @@
 """The loop of a run: take pulls, have them measured, tell what comes back, until there is nothing more to do."""
 
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -40,6 +41,7 @@ class Loop:
         self._report = self._pulls.report
         self._arrivals: SimpleQueue[Done | RunEvent | None] = SimpleQueue()  # None: look whether to stop
         self._is_stopped = False
+        self._stopped_by: tuple[signal.Signals, ...] = ()
         self._measuring = 0  # batches
         self._seconds = 0.0  # that the last measurement has taken
         self._turn = 0.0  # the seconds that the last turn has taken, without its wait
@@ -65,8 +67,12 @@ class Loop:
                 self._give_back()
         return self._report
 
-    def stop(self) -> None:
-        """Have ``play`` tell what is finished, give back the rest and raise KeyboardInterrupt; from any thread."""
+    def stop(self, *by: signal.Signals) -> None:
+        """Have ``play`` tell what is finished, give back the rest and raise KeyboardInterrupt; from any thread.
+
+        The signal that stops it, if one does, is the argument of the exception.
+        """
+        self._stopped_by = by
         self._is_stopped = True
         self._arrivals.put(None)
 
@@ -137,7 +143,7 @@ class Loop:
             self._seconds = done[-1].seconds
         if self._is_stopped:
             self._pulls.tell(done)
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(*self._stopped_by)
         for event in arrived:
             if isinstance(event, RunEvent):
                 watch(event)

@@ -28,8 +28,9 @@ def run(campaign: Runnable, measure: Measure | Command, jobs: int = 1, **options
     in threads. For the options, such as what it means when it raises, see RunOptions.
 
     Ctrl-C (SIGINT, and SIGTERM and SIGHUP unless they are handled already) ends a Command with all that it has
-    started, gives the pulls in flight back and raises KeyboardInterrupt; so does every other exception on its way
-    out. A Python callable cannot be interrupted: it runs on in a daemon thread, and what it returns is not used.
+    started, gives the pulls in flight back and raises KeyboardInterrupt, whose argument is the signal; so does every
+    other exception on its way out. A Python callable cannot be interrupted: it runs on in a daemon thread, and what it
+    returns is not used.
 
     Other processes may work on the same campaign; the run ends when they have told their pulls or lost them.
     Raises InvalidInputError for a bad argument, and what ask and tell raise.

@@ -8,8 +8,9 @@ from typing import Any
 
 
 @contextmanager
-def first_signal_calls(stop: Callable[[], None]) -> Iterator[None]:
-    """Have the first signal to stop call ``stop``, so that no transaction is torn; the second one works as ever.
+def first_signal_calls(stop: Callable[[signal.Signals], object]) -> Iterator[None]:
+    """Have the first signal to stop call ``stop`` with it, so that no transaction is torn; the second one works
+    as ever.
 
     Only signals that nobody handles yet, and only in the main thread, the one that Python lets handle them.
     """
@@ -26,9 +27,9 @@ def first_signal_calls(stop: Callable[[], None]) -> Iterator[None]:
         for number in ours:
             signal.signal(number, stoppers[number])
 
-    def handle(*_: object) -> None:
+    def handle(number: int, _: object) -> None:
         restore()
-        stop()
+        stop(signal.Signals(number))
 
     for number in ours:
         signal.signal(number, handle)

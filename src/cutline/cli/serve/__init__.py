@@ -71,6 +71,12 @@ def command(  # noqa: PLR0913 - one parameter an option
     settings = ServerSettings(
         db, is_loopback(host), root_path, worker_header, parse_networks(trusted), labelling=labelling_of(**labelling)
     )
-    certificate = Certificate(ssl_certfile, ssl_keyfile) if ssl_certfile and ssl_keyfile else None
-    say(f"serving the campaigns of {label(db)}; Ctrl-C stops it")
-    serve(settings, host, port, click.echo, certificate, processes)
+    certificate = (
+        Certificate(ssl_certfile, ssl_keyfile) if ssl_certfile is not None and ssl_keyfile is not None else None
+    )
+
+    def tell(address: str) -> None:
+        say(f"serving the campaigns of {label(db)}; Ctrl-C stops it")
+        click.echo(address)
+
+    serve(settings, host, port, tell, certificate, processes)

@@ -1,5 +1,6 @@
 """Engines for the databases that campaigns live in: how each is connected to, and what a fork does to it."""
 
+import logging
 import os
 import threading
 import time
@@ -16,6 +17,9 @@ from cutline.campaign.database.connecting.disk import Disk
 from cutline.campaign.database.connecting.sqlite_file import PATIENCE, SqliteFile, prepare, prepare_to_read
 from cutline.errors import InvalidInputError, MissingDependencyError, StoreError
 from cutline.passwords import hide_passwords
+
+# What the pool logs of a connection that cannot be closed is raised, too; without any handler it would be printed.
+logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())
 
 PAUSE = 5.0
 """Seconds after which a connection to PostgreSQL is tried before it is used again."""

@@ -5,10 +5,10 @@ import threading
 from dataclasses import dataclass
 
 ALIKE = 4
-"""So many arms in a row, the first ones, must fail in the same way to be remarked upon."""
+"""So many measurements in a row, the first ones, must fail in the same way to be remarked upon."""
 
 AT_ONCE = 0.1
-"""Seconds within which a failure is so quick that hardly anything was measured."""
+"""Seconds within which a failure is so quick that hardly anything was measured; half of them must be."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class FirstFailures:
         self._lock = threading.Lock()
         self._first: _Failure | None = None
         self._arms: set[str] = set()
+        self._seconds: list[float] = []
         self._is_over = False
         self._remark: str | None = None
 
@@ -39,15 +40,16 @@ class FirstFailures:
                 return
             self._first = self._first or failure
             self._arms.add(arm)
-            if status == 0 or seconds > AT_ONCE or failure != self._first:
+            self._seconds.append(seconds)
+            if status == 0 or failure != self._first:
                 self._is_over = True
-            elif len(self._arms) == ALIKE:
+            elif len(self._seconds) >= ALIKE and len(self._arms) > 1:
                 self._is_over = True
-                self._remark = (
-                    f"the first {ALIKE} arms all failed within {AT_ONCE * 1000:g} ms, with exit status {status}"
-                    + (f": {said}" if said else "")
-                    + "; is the command right?"
-                )
+                if sorted(self._seconds)[(len(self._seconds) - 1) // 2] <= AT_ONCE:
+                    self._remark = (
+                        f"the first {len(self._seconds)} measurements, of {len(self._arms)} arms, all failed at once, "
+                        f"with exit status {status}{f': {said}' if said else ''}; is the command right?"
+                    )
 
     def remark(self) -> str | None:
         """Return, once, what is to be said."""

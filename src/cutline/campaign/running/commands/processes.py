@@ -51,7 +51,8 @@ class Processes:
         """Run a command, without input, and return its exit status, or minus the signal that has ended it.
 
         Raises OSError or ValueError if it cannot be started, TimeoutError if it had to be ended: it takes longer than
-        ``timeout`` seconds, or ``is_late``, which is asked several times a second, says so.
+        ``timeout`` seconds, or ``is_late``, which is asked several times a second, says so. What else comes up while it
+        runs ends it, too.
         """
         with self._lock:
             if self._guard is None:
@@ -71,6 +72,9 @@ class Processes:
         except subprocess.TimeoutExpired:
             self._end(process)
             raise TimeoutError from None
+        except BaseException:  # Ctrl-C, where this is the main thread
+            self._end(process)
+            raise
         finally:
             with self._lock:
                 self._running.discard(process)
