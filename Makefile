@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
-PYTEST := $(BIN)/pytest --numprocesses=logical --maxprocesses=4 --dist=worksteal
+CORES = $$($(BIN)/python -c 'import os; print(min(os.cpu_count(), 4))')
+PYTEST := $(BIN)/pytest --dist=worksteal --numprocesses
 INPUTS := pyproject.toml constraints.txt
 
 .PHONY: paper serve quick test nightly check bench docs clean
@@ -17,13 +18,13 @@ serve: $(VENV)/.serve
 	$(BIN)/cutline serve --db example.db
 
 quick: $(VENV)/.dev
-	$(PYTEST) -m "not (process or postgres or docs or compile or slow)" --hypothesis-profile=quick
+	$(PYTEST)=$(CORES) -m "not (process or postgres or docs or compile or slow)" --hypothesis-profile=quick
 
-test: $(VENV)/.dev
-	$(PYTEST)
+test: $(VENV)/.dev  # in one process more than there are cores, since tests wait for processes that they start
+	$(PYTEST)=$$(($(CORES) + 1))
 
 nightly: $(VENV)/.dev
-	$(PYTEST) -m hypothesis --hypothesis-profile=nightly
+	$(PYTEST)=$(CORES) -m hypothesis --hypothesis-profile=nightly
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

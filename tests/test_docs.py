@@ -7,11 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import begun
 import documents
 from surroundings import PATIENCE
 
@@ -22,13 +24,20 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
 SCRIPT = Path(documents.__file__)
 
 
-def run(document: Path, folder: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with begun.commands(tmp_path_factory.mktemp("begun")) as folder:
+        yield folder
+
+
+def run(document: Path, folder: Path, *commands: Path) -> list[str]:
     """Play a document in a folder of its own, in a process of its own, with warnings as errors.
 
+    ``commands``: folders whose commands stand for those of the same names.
     What it installs with pip is built without the network, and goes into that folder, for this document only.
     """
     text = document.read_text(encoding="utf-8")
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join([*map(str, commands), str(Path(sys.executable).parent), os.environ["PATH"]])
     settings = {**os.environ, "PATH": path, "MPLBACKEND": "agg", "COLUMNS": "100", "TERM": "dumb"}
     installed = folder / "installed"
     installed.mkdir()
@@ -55,8 +64,8 @@ def run(document: Path, folder: Path) -> list[str]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_a_document_shows_is_what_happens(document: Path, tmp_path: Path) -> None:
-    assert "\n".join(run(document, tmp_path)) == ""
+def test_what_a_document_shows_is_what_happens(document: Path, tmp_path: Path, commands: Path) -> None:
+    assert "\n".join(run(document, tmp_path, commands)) == ""
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,7 @@ def test_its_index_is_known_for_the_first_beliefs(a: int, b: int, gain: Fraction
     assert naive.opt_kg(naive.HALF, Fraction(a), Fraction(b))(0, 0) == -gain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "theta",
     [

@@ -150,6 +150,7 @@ def test_more_budgets_change_nothing_at_the_others(usual: RegretCurves) -> None:
     assert more.pulls[:, [0, 2, 3, 5]].tolist() == usual.pulls.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streams", ["common", "independent"])
 def test_every_policy_gives_alone_what_it_gives_among_all_others(streams: str) -> None:
     everything: list[Policy] = [policy() for policy in available()]

@@ -169,6 +169,7 @@ def test_a_policy_without_a_ceiling_runs_on_the_stepping_engine() -> None:
     assert np.array_equal(curves.errors[0], curves.errors[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_run_split_by_arms_is_the_same_run(name: str, workers: int) -> None:
