@@ -101,7 +101,7 @@ def cutline_seconds(suite: Suite, runs: int, jobs: int, until_found: bool = Fals
                     raise FoundError
 
         with suppress(FoundError):
-            command = suite.command(timeout=60.0)
+            command = suite.command(timeout=60.0, jobs=jobs)
             run_command_batches(campaign, command, "auto", jobs, handling("zero", "fail"), watch=watch)
     return time.perf_counter() - began
 

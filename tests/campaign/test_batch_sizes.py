@@ -68,6 +68,13 @@ def test_batches_shrink_towards_the_end_but_not_below_what_starting_takes() -> N
     assert sizes.next(8, math.inf) == 10
 
 
+def test_the_last_two_batches_are_of_one_size() -> None:
+    sizes = AutomaticSizes(200, 2)
+    for size in (50, 100):
+        sizes.note(size, 1.0 + 0.002 * size)
+    assert [sizes.next(left, math.inf) for left in (400, 398, 225, 200)] == [200, 199, 112, 200]
+
+
 def test_a_batch_ends_before_the_time_is_up() -> None:
     sizes = AutomaticSizes(1000, 1)
     for size in (10, 100):

@@ -39,7 +39,7 @@ class Run:
 
     def __init__(self, suite: Suite, budget: int, batch: Any = 100, jobs: int = 1, **options: Any) -> None:
         how = handling(options.pop("on_timeout", "zero"), options.pop("setup_errors", "fail"))
-        command = suite.command(timeout=options.pop("timeout", 300.0), **options)
+        command = suite.command(timeout=options.pop("timeout", 300.0), jobs=jobs, **options)
         self.news: list[str] = []
         with Campaign.create(None, "run", suite.tests, 0.5, "Uniform", budget) as campaign:
             self.report: RunReport = run_command_batches(campaign, command, batch, jobs, how, watch=self._watch)

@@ -199,7 +199,7 @@ def recorded(write: Write, run: Run, *words: str, **options: Any) -> dict[str, l
 
 
 def test_every_batch_is_a_fresh_process_with_a_hash_seed_and_an_order_of_its_own(write: Write, run: Run) -> None:
-    first, second = recorded(write, run, "--mine=yes").values()
+    first, second = recorded(write, run, "--mine=yes", jobs=2).values()
     assert sorted(first) == sorted(second)
     assert first != second  # alike once in 2 * 8! * 8! times
     assert first != sorted(first)

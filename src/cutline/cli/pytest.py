@@ -29,7 +29,14 @@ from cutline.cli._streams import say
     help="Stop as soon as the expected number of wrong decisions is at most this.",
 )
 @click.option("--policy", metavar="NAME", help="What chooses the next tests, see cutline policies.")
-@click.option("--jobs", type=int, default=1, show_default=True, metavar="N", help="How many pytests run at a time.")
+@click.option(
+    "--jobs",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many pytests run at a time; if it is more than one, as many more stand ready.",
+)
 @click.option(
     "--batch",
     default="auto",
@@ -121,7 +128,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     suite = collect(words)
     start = partial(
         run_command_batches,
-        command=suite.command(timeout=timeout, same_order=same_order, logs=kept),
+        command=suite.command(timeout=timeout, same_order=same_order, logs=kept, jobs=jobs),
         batch=batch,
         jobs=jobs,
         handling=handling(on_timeout, setup_errors),

@@ -2,13 +2,15 @@
 
 The environment variable CUTLINE_PYTEST names a file of instructions: either to write down which tests there are, or to
 run some of them, in a shuffled order or as collected, and to report each as it begins and ends. A report line is on its
-way before the next test begins, so a process that dies or hangs loses only the test it was at.
+way before the next test begins, so a process that dies or hangs loses only the test it was at. A process may be started
+before there are instructions: it waits for them when plugins and conftest files are loaded, before it collects tests.
 """
 
 import json
 import os
 import random
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,12 @@ import pytest
 
 VARIABLE = "CUTLINE_PYTEST"
 """The environment variable with the name of the file of instructions."""
+
+GATE = "CUTLINE_PYTEST_GATE"
+"""The environment variable with the file descriptor of a pipe from which a byte comes when there are instructions."""
+
+READY = "ready"
+"""The file that is made beside the instructions before they are waited for."""
 
 _SETTLED: dict[str, Any] = {
     "collectonly": False,
@@ -39,13 +47,15 @@ _PHASES = ("setup", "call", "teardown")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Settle options before any plugin acts on them, and register what the instructions ask for."""
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Settle options before any plugin acts on them, and register what the instructions ask for; end without any."""
+    if not _pass_gate():
+        return 0
     given = json.loads(Path(os.environ[VARIABLE]).read_text(encoding="utf-8"))
     if "collect" in given:
         config.option.xmlpath = None
         config.pluginmanager.register(_Collection(Path(given["collect"])))
-        return
+        return None
     for name, value in _SETTLED.items():
         if hasattr(config.option, name):
             setattr(config.option, name, value)
@@ -59,6 +69,17 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     config.pluginmanager.register(_Selection(given["arms"], given["paths"], given["seed"]))
     if not hasattr(config, "workerinput"):  # with xdist the controller reports
         config.pluginmanager.register(_Reporter(Path(given["report"]), given["arms"]))
+    return None
+
+
+def _pass_gate() -> bool:
+    """Wait for instructions, if this process is told to; return whether there are any."""
+    gate = os.environ.pop(GATE, None)
+    if gate is None:
+        return True
+    Path(os.environ[VARIABLE]).with_name(READY).touch()
+    with open(int(gate), "rb") as pipe:
+        return bool(pipe.read(1))
 
 
 class _Collection:
@@ -99,7 +120,13 @@ class _Selection:
 
     def _place(self, item: pytest.Item) -> list[float]:
         """Return where a test stands: a random number for each of its ancestors and itself."""
-        return [random.Random(f"{self._seed} {node.nodeid}").random() for node in item.listchain()]
+        return [_drawn(f"{self._seed} {node.nodeid}") for node in item.listchain()]
+
+
+@cache
+def _drawn(key: str) -> float:
+    """Return the random number of a key: a test's folder, file and class, too, are asked for again and again."""
+    return random.Random(key).random()
 
 
 class _Reporter:

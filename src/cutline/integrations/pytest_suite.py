@@ -36,7 +36,8 @@ _TELLS_LITTLE = (2, 3, 4)
 """Exit statuses of pytest that say nothing of a test: interrupted, an internal error, bad usage."""
 
 _PLUGIN = "cutline.integrations.pytest_plugin"
-_VARIABLE = "CUTLINE_PYTEST"
+_VARIABLE, _GATE = "CUTLINE_PYTEST", "CUTLINE_PYTEST_GATE"
+_INSTRUCTIONS = "instructions"
 _PASSED, _FAILED, _NONE = 0, 1, 5
 
 
@@ -56,26 +57,44 @@ class Suite:
         """The ids of those that are measured, exactly as pytest writes them."""
         return [test for test in self.paths if test not in self.skipped]
 
-    def command(self, *, timeout: float, same_order: bool = False, logs: FailureLogs | None = None) -> BatchCommand:
-        """Return what runs batches of the tests; each test may take ``timeout`` seconds."""
+    def command(
+        self, *, timeout: float, same_order: bool = False, logs: FailureLogs | None = None, jobs: int = 1
+    ) -> BatchCommand:
+        """Return what runs batches of the tests, ``jobs`` at a time; each test may take ``timeout`` seconds.
 
-        def prepare(arms: Sequence[str], folder: Path, report: Path) -> dict[str, str]:
-            return _instructed(
-                folder,
-                arms=list(arms),
-                paths=sorted({self.paths[arm] for arm in arms if arm in self.paths}),
-                seed=None if same_order else secrets.randbits(32),
-                report=str(report),
-                keep=logs is not None,
-            ) | {"PYTHONHASHSEED": str(secrets.randbits(32))}
-
+        With several at a time as many are started ahead, so that no batch waits until pytest has been imported.
+        """
         return BatchCommand(
             _command(*self.arguments),
             report="jsonl",
             timeout=timeout,
             crash_exits=_TELLS_LITTLE,
-            prepare=prepare,
+            instructions=_Instructions(self.paths, same_order, logs is not None, jobs if jobs > 1 else 0),
             keep=logs.keep if logs else None,
+        )
+
+
+@dataclass(frozen=True)
+class _Instructions:
+    """What the plugin in a fresh pytest is told; see Instructions. ``paths``: the file of each test."""
+
+    paths: Mapping[str, str]
+    same_order: bool
+    keep: bool
+    ahead: int
+
+    def environment(self, folder: Path, gate: int) -> dict[str, str]:
+        seed = str(secrets.randbits(32))
+        return {_VARIABLE: str(folder / _INSTRUCTIONS), _GATE: str(gate), "PYTHONHASHSEED": seed}
+
+    def write(self, arms: Sequence[str], folder: Path, report: Path) -> None:
+        _instructed(
+            folder,
+            arms=list(arms),
+            paths=sorted({self.paths[arm] for arm in arms if arm in self.paths}),
+            seed=None if self.same_order else secrets.randbits(32),
+            report=str(report),
+            keep=self.keep,
         )
 
 
@@ -169,7 +188,7 @@ def _command(*arguments: str) -> list[str]:
 
 
 def _instructed(folder: Path, **instructions: Any) -> dict[str, str]:
-    path = folder / "instructions"
+    path = folder / _INSTRUCTIONS
     path.write_text(json.dumps(instructions), encoding="utf-8")
     return {_VARIABLE: str(path)}
 

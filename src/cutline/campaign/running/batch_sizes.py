@@ -8,8 +8,9 @@ m)) (1 + c n jobs / K) is least at
     n = sqrt(s K / (c m jobs)).
 
 Played with LSA and 200 arms, told together in batches, c is some 1.3 where the means lie evenly on [0, 1], and 0.1 to
-0.4 where most arms are good, as tests are; it is taken as 0.5. Towards the end a batch takes at most half of what a
-place has left, so that the last pulls know of the others, but not so few that starting takes longer than measuring.
+0.4 where most arms are good, as tests are, which is what batches are mostly for; it is taken as 0.25. Towards the end a
+batch takes at most half of what a place has left, so that the last pulls know of the others, but not so few that
+starting takes longer than measuring; and the last two batches are of one size.
 """
 
 import math
@@ -21,7 +22,7 @@ from cutline.errors import InvalidInputError
 BatchSize: TypeAlias = int | Literal["auto"]
 """A number of arms, or "auto"."""
 
-DELAY_COST = 0.5
+DELAY_COST = 0.25
 """The share of pulls, c, that it costs to have as many pulls in flight as there are arms."""
 
 FIRST = 100
@@ -94,6 +95,8 @@ class AutomaticSizes:
         size = min(size, max(seconds - start, 0.0) / each, GROWTH * self._largest, self._arms)
         if self._spread() <= 0 and round(size) == self._largest:
             size /= 2  # batches of one size do not tell what starting takes
+        if size < left < 2 * size:
+            size = left / 2  # two of one size take less time than a large one and the rest
         return max(1, round(size))
 
     def _spread(self) -> float:

@@ -48,7 +48,8 @@ class BatchResult:
     ``rewards`` of the arms that were measured; ``troubles`` of those that could not be; ``skipped``: those that are not
     to be measured, with the reason. If the batch has died before its end, ``death`` says how, and ``suspects`` are the
     arms of which one may be the cause: a single one is, several are measured again in halves. Arms that are named
-    nowhere were not reached: their pulls are given back. ``notes`` come with some of the rewards.
+    nowhere were not reached: their pulls are given back. ``notes`` come with some of the rewards. ``ahead``: seconds
+    that the command had taken to be ready before it had its batch.
     """
 
     rewards: Mapping[str, float] = field(default_factory=dict)
@@ -57,6 +58,7 @@ class BatchResult:
     death: Trouble | None = None
     suspects: Sequence[str] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
+    ahead: float = 0.0
 
 
 def halves(batch: Sequence[Pull]) -> list[Sequence[Pull]]:

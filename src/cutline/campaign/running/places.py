@@ -18,7 +18,7 @@ from cutline.errors import MeasurementError
 
 @dataclass(frozen=True)
 class Done:
-    """A batch that has been measured, what came of it, and how long it took."""
+    """A batch that has been measured, what came of it, and how long it took, with what was done ahead of it."""
 
     batch: Sequence[Pull]
     result: BatchResult
@@ -84,7 +84,7 @@ class Threads:
         while (batch := self._next()) is not None:
             began = time.monotonic()
             result = self._measurer.measure(batch, deliver)
-            deliver(Done(batch, result, time.monotonic() - began))
+            deliver(Done(batch, result, time.monotonic() - began + result.ahead))
 
     def _next(self) -> Sequence[Pull] | None:
         """Return what a thread measures next, None if that is nothing and the thread ends."""

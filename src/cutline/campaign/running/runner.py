@@ -88,7 +88,8 @@ def _play_batches(
 ) -> RunReport:
     check_run(jobs, settings.lease, seconds)
     ends = math.inf if seconds is None else time.monotonic() + seconds
-    source = Batches(campaign, sizes_of(batch, campaign.status().arms, jobs), ends)
+    expect = measure.expect if isinstance(measure, BatchCommand) else None
+    source = Batches(campaign, sizes_of(batch, campaign.status().arms, jobs), ends, expect)
     places = Threads(BatchMeasurer(measure, settings.retry), jobs)
     loop = Loop(campaign, source, places, handling, settings.lease, ends)
     with watching(campaign, settings.watch, settings.progress) as watch:

@@ -1,5 +1,6 @@
 """Where a run gets its pulls from, and how it tells them: one at a time, or in batches."""
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -124,16 +125,25 @@ class Batches:
     tells_when_stopped = True
     asks_ahead = False
 
-    def __init__(self, campaign: BatchRunnable, sizes: Sizes, ends: float) -> None:
-        """``ends``: when the run is to end, as time.monotonic counts."""
+    def __init__(
+        self, campaign: BatchRunnable, sizes: Sizes, ends: float, expect: Callable[[int], object] | None = None
+    ) -> None:
+        """``ends``: when the run is to end, as time.monotonic counts.
+
+        ``expect`` is told with every batch about how many there will be after it.
+        """
         self._campaign = campaign
         self._sizes = sizes
         self._ends = ends
+        self._expect = expect
 
     def take(self, places: int, lease: float, without: Collection[str]) -> Taken:
         """See Source."""
-        size = self._sizes.next(self._campaign.status().left, self._ends - time.monotonic())
+        left = self._campaign.status().left
+        size = self._sizes.next(left, self._ends - time.monotonic())
         pulls = self._campaign.ask(size, lease=lease, without=without, distinct=True)
+        if self._expect:
+            self._expect(math.ceil((left - len(pulls)) / size))
         return Taken([pulls] if pulls else [], pulls.reason, bool(pulls) and places > 1)
 
     def note(self, batch: Sequence[Pull], seconds: float) -> str | None:

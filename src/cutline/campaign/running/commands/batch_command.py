@@ -3,9 +3,10 @@
 import os
 import signal
 import subprocess
-import tempfile
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from shutil import which
 from typing import TypeAlias
@@ -15,6 +16,7 @@ from cutline.campaign.running.commands.endings import Endings, last_line
 from cutline.campaign.running.commands.processes import Processes
 from cutline.campaign.running.commands.progress import Progress
 from cutline.campaign.running.commands.reports import Format, Report, read_junit
+from cutline.campaign.running.commands.spares import Instructions, Place, Spare, Spares
 from cutline.campaign.running.outcomes import BatchResult, Trouble
 from cutline.checks import check_positive
 from cutline.errors import InvalidInputError, TryAgainError
@@ -28,9 +30,6 @@ ARMS_FILE = "{arms_file}"
 
 REPORT = "{report}"
 """What stands in a command for the name of the file that it writes its report to."""
-
-Prepare: TypeAlias = Callable[[Sequence[str], Path, Path], Mapping[str, str]]
-"""Given the arms of a batch, a folder of its own and the name of the report: the environment that tells a command."""
 
 Keep: TypeAlias = Callable[[str, str], object]
 """Takes an arm and what it wrote when it failed."""
@@ -55,69 +54,85 @@ class BatchCommand:
         timeout: float | None = None,
         crash_exits: Collection[int] = (),
         retry_exits: Collection[int] = (),
-        prepare: Prepare | None = None,
+        instructions: Instructions | None = None,
         keep: Keep | None = None,
     ) -> None:
         """``timeout`` in seconds, for each arm of a batch. ``crash_exits``: exit statuses by which it has died.
 
         ``retry_exits``: those by which it says that it may succeed later; what it has reported counts all the same, and
         if that is nothing, TryAgainError is raised.
-        ``prepare`` is for a command that is told its arms by the environment, and says of each arm when it begins: one
-        that dies before any has begun says nothing of any of them. ``keep`` is given what is reported of failures.
+        ``instructions`` are for a command that waits for them when it has started, and says of each arm when it begins:
+        one that dies before any has begun says nothing of any of them. ``keep`` is given what is reported of failures.
         Raises InvalidInputError if an argument is missing, the program is not there, or an option is out of range.
         """
-        if prepare is None:
+        if instructions is None:
             _check(arguments)
         self._arguments = tuple(arguments)
         self._format = report
         self._timeout = None if timeout is None else check_positive("timeout", timeout)
         self._endings = Endings(crash_exits, retry_exits=retry_exits)
-        self._prepare = prepare
         self._keep = keep
         self._processes = Processes()
+        words = [os.fsencode(word) for word in arguments]
+        self._spares = None if instructions is None else Spares(self._processes, words, instructions)
         self._lock = threading.Lock()
         self._running: set[Progress] = set()
 
     def __call__(self, batch: Sequence[Pull]) -> BatchResult:
         """Run the command for a batch of distinct arms and return what came of them."""
         arms = [pull.arm for pull in batch]
-        with tempfile.TemporaryDirectory(prefix="cutline-", ignore_cleanup_errors=True) as name:
-            folder = Path(name)
-            says_begin = self._prepare is not None
+        with ExitStack() as ends:
+            spare = None if self._spares is None else ends.enter_context(self._spares.taken())
+            place = ends.enter_context(Place.make()) if spare is None else spare.place
             lines = self._format == "jsonl"
-            progress = Progress(folder / "report", arms, self._timeout, lines=lines, says_begin=says_begin)
+            path = place.folder / "report"
+            progress = Progress(path, arms, self._timeout, lines=lines, says_begin=spare is not None)
             with self._lock:
                 self._running.add(progress)
             try:
-                return self._measure(arms, folder, progress)
+                return self._measure(arms, place, spare, progress)
             finally:
                 with self._lock:
                     self._running.discard(progress)
 
+    def expect(self, batches: int) -> None:
+        """Say about how many batches there will be after those that there are: so many commands are started ahead."""
+        if self._spares:
+            self._spares.expect(batches)
+
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """Send a signal to every process of the batches that run now; what they report from now on does not count."""
+        """Send a signal to every process of the batches that run now; what they report from now on does not count.
+
+        Commands that were started ahead are ended, and none is started ahead any more.
+        """
         with self._lock:
             for progress in self._running:
                 progress.freeze()
         self._processes.stop(how)
+        if self._spares:
+            self._spares.close()
 
-    def _measure(self, arms: Sequence[str], folder: Path, progress: Progress) -> BatchResult:
-        with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
-            late, status = False, 0
-            try:
-                status = self._processes.run(
-                    self._filled(arms, folder, progress.path),
-                    output if self._prepare else subprocess.DEVNULL,
-                    errors,
-                    is_late=progress.is_late,
-                    environment=self._prepare(arms, folder, progress.path) if self._prepare else None,
-                )
-            except TimeoutError:
-                late = True
-            except (OSError, ValueError) as error:
-                text = f"cannot run {self._arguments[0]!r}: {getattr(error, 'strerror', None) or error}"
-                return BatchResult(death=Trouble("crash", text), suspects=() if self._prepare else arms)
-            said = [last_line(errors), last_line(output)]
+    def _measure(self, arms: Sequence[str], place: Place, spare: Spare | None, progress: Progress) -> BatchResult:
+        late, status, ahead = False, 0, 0.0
+        try:
+            if self._spares is None or spare is None:
+                words = self._filled(arms, place.folder, progress.path)
+                status = self._processes.run(words, subprocess.DEVNULL, place.errors, is_late=progress.is_late)
+            else:
+                ahead = self._spares.begin(spare, arms, progress.path)
+                status = self._processes.wait(spare.process, is_late=progress.is_late)
+        except TimeoutError:
+            late = True
+        except (OSError, ValueError) as error:
+            text = f"cannot run {self._arguments[0]!r}: {getattr(error, 'strerror', None) or error}"
+            return BatchResult(death=Trouble("crash", text), suspects=arms if spare is None else ())
+        said = [last_line(place.errors), last_line(place.output)]
+        return replace(self._result_of(arms, progress, status, late, said), ahead=ahead)
+
+    def _result_of(
+        self, arms: Sequence[str], progress: Progress, status: int, late: bool, said: Sequence[str]
+    ) -> BatchResult:
+        """Return what came of a batch whose command has ended, or was ended because it was late."""
         try:
             report = progress.finish() if self._format == "jsonl" else read_junit(_read(progress.path), arms)
             wrong = None
@@ -144,14 +159,12 @@ class BatchCommand:
 
     def _died(self, death: Trouble, arms: Sequence[str], report: Report, accused: Collection[str]) -> BatchResult:
         """Return the result of a batch that has died while the ``accused`` were measured."""
-        others = [] if self._prepare else [arm for arm in arms if not report.names(arm)]
+        others = [] if self._spares else [arm for arm in arms if not report.names(arm)]
         errors = {arm: Trouble("error", text) for arm, text in report.errors.items()}
         return BatchResult(report.rewards, errors, report.skipped, death, list(accused) or others, report.notes)
 
     def _filled(self, arms: Sequence[str], folder: Path, report: Path) -> list[bytes]:
         """Return the arguments for a batch; ids are UTF-8, whatever encoding the locale has for arguments."""
-        if self._prepare:
-            return [os.fsencode(word) for word in self._arguments]
         arms_file = folder / "arms"
         if any(ARMS_FILE in word for word in self._arguments):
             for arm in arms:

@@ -1,11 +1,12 @@
 """Commands as process groups: each is started, waited for, and ended with all that it has started."""
 
 import os
+import select
 import signal
 import subprocess
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, TypeAlias
 
@@ -35,6 +36,7 @@ class Processes:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._started: set[Process] = set()
         self._running: set[Process] = set()
         self._guard: Process | None = None
 
@@ -54,6 +56,23 @@ class Processes:
         ``timeout`` seconds, or ``is_late``, which is asked several times a second, says so. What else comes up while it
         runs ends it, too.
         """
+        process = self.start(arguments, output, errors, environment=environment)
+        return self.wait(process, timeout, is_late)
+
+    def start(
+        self,
+        arguments: Sequence[bytes],
+        output: IO[bytes] | int,
+        errors: IO[bytes],
+        *,
+        environment: Mapping[str, str] | None = None,
+        inherited: Collection[int] = (),
+    ) -> Process:
+        """Start a command, without input, for ``wait``; raise OSError or ValueError if it cannot be started.
+
+        ``environment`` is added to that of this process; ``inherited`` are file descriptors that it gets, too. Until
+        somebody waits for it, ``stop`` leaves it alone.
+        """
         with self._lock:
             if self._guard is None:
                 self._guard = _start_guard(self)
@@ -64,11 +83,24 @@ class Processes:
                 stderr=errors,
                 start_new_session=True,  # Ctrl-C is for us: a test that it ended would count as failed
                 env=None if environment is None else {**os.environ, **environment},
+                pass_fds=tuple(inherited),
             )
-            self._running.add(process)
+            self._started.add(process)
             self._tell_guard(self._guard)
+            return process
+
+    def wait(self, process: Process, timeout: float | None = None, is_late: Callable[[], bool] | None = None) -> int:
+        """Wait for the end of a command that was started; see ``run``."""
+        with self._lock:
+            self._running.add(process)
         try:
-            return process.wait(timeout) if is_late is None else _wait(process, is_late)
+            if is_late is not None:
+                while not _ends_within(process, _LOOK):
+                    if is_late():
+                        raise subprocess.TimeoutExpired(process.args, _LOOK)
+            elif timeout is not None and not _ends_within(process, timeout):
+                raise subprocess.TimeoutExpired(process.args, timeout)
+            return process.wait()
         except subprocess.TimeoutExpired:
             self._end(process)
             raise TimeoutError from None
@@ -78,6 +110,8 @@ class Processes:
         finally:
             with self._lock:
                 self._running.discard(process)
+                self._started.discard(process)
+                assert self._guard is not None
                 self._tell_guard(self._guard)
 
     def stop(self, how: signal.Signals) -> None:
@@ -99,18 +133,25 @@ class Processes:
     def _tell_guard(self, guard: Process) -> None:
         """Tell the guard which groups run."""
         assert guard.stdin is not None
-        groups = " ".join(str(process.pid) for process in self._running)
+        groups = " ".join(str(process.pid) for process in self._started)
         with suppress(BrokenPipeError):  # somebody has ended the guard: the commands can be run all the same
             os.write(guard.stdin.fileno(), f"{groups}\n".encode())
 
 
-def _wait(process: Process, is_late: Callable[[], bool]) -> int:
-    while True:
-        try:
-            return process.wait(_LOOK)
-        except subprocess.TimeoutExpired:
-            if is_late():
-                raise
+def _ends_within(process: Process, seconds: float) -> bool:
+    """Wait for the end of a process, but not longer; without Linux's descriptors it is looked for every 50 ms."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+        return process.returncode is not None
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(1000 * seconds))
+    finally:
+        os.close(descriptor)
 
 
 def _start_guard(owner: Processes) -> Process:
