@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+import begun
 import surroundings
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of the processes that tests start compiles all its modules
@@ -32,6 +34,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for fixture in MARK_OF_FIXTURE.keys() & getattr(item, "fixturenames", ()):
             item.add_marker(MARK_OF_FIXTURE[fixture])
+
+
+@pytest.fixture(scope="session")
+def begun_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with commands of Cutline that begin at once."""
+    with begun.commands(tmp_path_factory.mktemp("begun")) as folder:
+        yield folder
 
 
 @pytest.fixture

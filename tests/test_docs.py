@@ -7,13 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import begun
 import documents
 from surroundings import PATIENCE
 
@@ -22,12 +20,6 @@ pytestmark = pytest.mark.docs
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SCRIPT = Path(documents.__file__)
-
-
-@pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with begun.commands(tmp_path_factory.mktemp("begun")) as folder:
-        yield folder
 
 
 def run(document: Path, folder: Path, *commands: Path) -> list[str]:
@@ -64,8 +56,8 @@ def run(document: Path, folder: Path, *commands: Path) -> list[str]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_a_document_shows_is_what_happens(document: Path, tmp_path: Path, commands: Path) -> None:
-    assert "\n".join(run(document, tmp_path, commands)) == ""
+def test_what_a_document_shows_is_what_happens(document: Path, tmp_path: Path, begun_commands: Path) -> None:
+    assert "\n".join(run(document, tmp_path, begun_commands)) == ""
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from ledger import audit, rows
 
 
 class UnderFire(CampaignTests):
+    @pytest.mark.slow
     def test_askers_and_tellers_go_on_while_everything_is_changed(
         self, create: Create, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +41,19 @@ def start(start_process: Callable[..., "subprocess.Popen[bytes]"]) -> Callable[.
 
     def run(*arguments: object) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", "cutline", *map(str, arguments)]
+        return start_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    return run
+
+
+@pytest.fixture
+def start_begun(
+    begun_commands: Path, start_process: Callable[..., "subprocess.Popen[bytes]"]
+) -> Callable[..., "subprocess.Popen[bytes]"]:
+    """The same, of processes that have begun already."""
+
+    def run(*arguments: object) -> "subprocess.Popen[bytes]":
+        command = [str(begun_commands / "cutline"), *map(str, arguments)]
         return start_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     return run

@@ -159,7 +159,7 @@ def test_two_files_of_one_name_are_one_source_only_when_that_is_said(cutline: Ru
 
 
 @pytest.mark.parametrize("file", ["-", "/dev/stdin", "fifo"])
-def test_rows_of_a_stream_without_workers_need_a_source(start: Run, file: str) -> None:
+def test_rows_of_a_stream_without_workers_need_a_source(start_begun: Run, file: str) -> None:
     if file == "fifo":
         os.mkfifo("fifo")
     for more, status, said in (
@@ -168,7 +168,7 @@ def test_rows_of_a_stream_without_workers_need_a_source(start: Run, file: str) -
         (("--source", "feed"), 0, b"nothing new; 1 was there already"),
         (("--source", "next day"), 0, b"1 new result"),
     ):
-        process = start("import", file, "--db", "x.db", *NEW, *more)
+        process = start_begun("import", file, "--db", "x.db", *NEW, *more)
         if file == "fifo":
             Path("fifo").write_text("task,label\na,1\n")
         _, err = process.communicate(b"task,label\na,1\n", timeout=PATIENCE)

@@ -134,6 +134,7 @@ def test_a_server_says_no_password(cutline: Run, folder: Path) -> None:
         assert "tail0" not in done.err, url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_no_command_says_a_password(
     cutline: Run, folder: Path, words: tuple[str, ...], caplog: pytest.LogCaptureFixture

@@ -78,6 +78,7 @@ def test_between_rounds_errors_lie_on_a_line() -> None:
     assert exact.at(107) == pytest.approx(0.3 * exact.at(100) + 0.7 * exact.at(110))
 
 
+@pytest.mark.slow
 def test_the_budget_is_the_first_in_the_first_round_that_ends_at_the_target() -> None:
     for target in (2.5, 1.0, 0.3, 0.02, 1e-5):
         budget = UniformErrors(Problem(SETUP_1), 0.5).budget(target)

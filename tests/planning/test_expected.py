@@ -10,6 +10,7 @@ from cutline.planning.exact import UniformErrors
 from cutline.planning.expected import can_be_expected, is_good
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.5, 0.2])
 def test_uniform_has_its_exact_errors_after_whole_rounds(threshold: float) -> None:
     guess = Beliefs.prior(2, 2, 10_000)

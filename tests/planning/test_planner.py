@@ -175,6 +175,7 @@ def test_policies_beside_the_first_have_the_plans_that_they_have_alone() -> None
     assert [row["what"] for row in found.rows()[:4]] == ["LSA(1.35)", "Uniform", "Gap-Oracle", "Uniform"]
 
 
+@pytest.mark.slow
 def test_with_many_arms_of_one_prior_every_policy_without_a_budget_is_computed() -> None:
     found = quick(Beliefs.prior(2, 2, 100_000), errors=20_000, policy=["LSA", "APT(0.05)", "Opt-KG", "Lai", "KL-LSA"])
     plans: list[Plan | Beside] = [found, *found.beside]

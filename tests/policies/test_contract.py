@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import os
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,9 @@ from cutline.policies import LearningPolicy, Policy, available
 from cutline.testing import BUDGET, PROBLEM, PolicyContract, parameters
 from cutline.testing.games import RUNS
 from games import ENGINES, play
+
+EVERY = 21 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 1
+"""Budgets that are looked at are so far apart: kernels in plain Python take a hundred times as long."""
 
 every_policy = pytest.mark.parametrize("policy", available(), ids=lambda item: item.name)
 
@@ -49,7 +53,7 @@ def test_every_engine_pulls_in_the_order_of_the_running_maxima(policy: type[Poli
             BUDGET,
             policy.pulls_each_arm_first,
         )
-        budgets = list(range(PROBLEM.arms, BUDGET + 1)) if policy.anytime else [BUDGET]
+        budgets = list(range(PROBLEM.arms, BUDGET + 1, EVERY)) if policy.anytime else [BUDGET]
         want = [np.bincount(order[:budget], minlength=PROBLEM.arms).tolist() for budget in budgets]
         totals = [int(row[:n].sum()) for row, n in zip(rewards, want[-1], strict=True)]
         for engine in filter(lambda engine: engine.plays(policy), ENGINES):

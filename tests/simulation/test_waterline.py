@@ -91,6 +91,7 @@ def test_it_agrees_where_rewards_are_soon_forgotten(monkeypatch: pytest.MonkeyPa
     assert_the_engines_agree(APT(0), SETUPS[3].problem, [50_000, 100_000], 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["UCBE(-1)", "UCBE(0)", "UCBE(4)"])
 @pytest.mark.parametrize("setup", [1, 2, 4], ids=str)
 def test_games_that_begin_where_the_one_before_ended_agree(name: str, setup: int) -> None:
