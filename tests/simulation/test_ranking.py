@@ -60,6 +60,18 @@ def test_tables_hold_the_records_of_many_arms(policy: Policy, looks: int) -> Non
     assert_same(play_by_rank(chunk), play(chunk, "stepping"))
 
 
+@pytest.mark.parametrize("shallow", [7, 8, 9, 10])
+def test_tables_with_hardly_more_rows_than_a_byte_has_rewards_hold_their_last_pulls(shallow: int) -> None:
+    chunk = chunk_of(Uniform(), beta_arms(300), [300 * shallow - 10, 300 * shallow], 3)
+    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+
+
+def test_the_arm_at_which_a_look_comes_makes_some_of_its_pulls_in_a_later_word() -> None:
+    """An arm whose excess is close to 0 is below the highest of its indices for many pulls, all at one level."""
+    chunk = chunk_of(APT(0.05), beta_arms(60), list(range(2400, 6000, 7)), 2)
+    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+
+
 @pytest.mark.parametrize("policy", [LSA(), OptKG(), Uniform()], ids=str)
 def test_budgets_one_apart_show_every_pull_of_a_tie_in_the_order_of_the_arms(policy: Policy) -> None:
     problem = Problem([0.5, 0.2, 0.8] * 10)
@@ -92,8 +104,9 @@ def test_sums_over_more_runs_than_half_a_word_holds_are_whole() -> None:
     assert_same(played, play(chunk, "stepping"))
 
 
-def test_runs_whose_windows_were_wrong_are_walked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    chunk = chunk_of(LSA(), beta_arms(500), [5000], 40)
+@pytest.mark.parametrize("budgets", [[5000], [1500, 5000]], ids=["one look", "two looks"])
+def test_runs_whose_windows_were_wrong_are_walked_again(monkeypatch: pytest.MonkeyPatch, budgets: list[int]) -> None:
+    chunk = chunk_of(LSA(), beta_arms(500), budgets, 40)
     found = take_aim(chunk, chunk.budgets)
     assert found is not None
     stepped = play(chunk, "stepping")

@@ -6,15 +6,26 @@ Its words, in the order in which they build on one another:
 - *table*: the index of every record that an arm can come to before it is above some level (``table``).
 - *rank* of a record: how many different indices in the table are below its own. *Code*: the rank and the decision.
 - *edge*: the records with as many pulls as the table is deep.
-- *window*: the ranks between which all budgets of a run are thought to be reached. A guess, of a ``pilot`` and then of
-  the runs that were played (``narrowing``): it can change the time, never the result.
-- *leap*: eight rewards at a time, below the window (``leaps``).
-- *survey*: the walk of all arms to the end of the window, which counts the pulls at each of its ranks and *logs* them
-  (``walking``).
-- *look*: a budget at which a game's errors are counted; which pulls are made before it follows from the counts and the
-  log (``stopping``).
+- *look*: a budget at which a game's errors are counted.
+- *level* of a look: the rank at which the budget is reached. Of the pulls at that very rank those of the first arms are
+  still made.
 - *tile*: some arms whose words are worked on while they are in a core's cache.
 - *game*: a run up to its last look. A policy that must know the budget plays a game, with a table, for every look.
+
+With one look nearly all pulls are far below the level, and need not be looked at one by one:
+
+- *window*: the ranks between which the level is thought to be. A guess, of a ``pilot`` and then of the runs that were
+  played (``narrowing``): it can change the time, never the result.
+- *leap*: eight rewards at a time, below the window (``leaps``).
+- *survey*: the walk of all arms to the end of the window, which counts the pulls at each of its ranks and *logs* them
+  (``walking``); which of them are made follows from the counts and the log (``stopping``).
+
+With many looks nearly every pull is close to a level, and arms are walked twice (``looks``):
+
+- *stride*: four pulls of each arm of a tile, side by side (``strides``). The first walk counts the pulls at each rank,
+  from which the levels follow (``levels``).
+- *class*: the ranks between two levels, or those of a level. The second walk puts down where each arm *stands* after
+  its last pull in each class.
 
 What is left to the other engines, and why:
 

@@ -1,4 +1,4 @@
-"""The engine by rank: plays the runs of a chunk by look-ups in a table of ranks, all budgets of a run in two walks."""
+"""The engine by rank: plays the runs of a chunk by look-ups in a table of ranks, all budgets of a run at once."""
 
 from dataclasses import replace
 
@@ -9,17 +9,11 @@ from cutline.compiled import kernel
 from cutline.policies.policy import LearningPolicy
 from cutline.simulation.chunks import Chunk, ChunkResult, Games, Outcome, no_outcome
 from cutline.simulation.ranking.leaps import Window, leaps_to
+from cutline.simulation.ranking.looks import play_looks
 from cutline.simulation.ranking.narrowing import narrowed, spread_of, sums_of_ranks
 from cutline.simulation.ranking.pilot import take_aim
-from cutline.simulation.ranking.stopping import (
-    MOST_OF_A_GAIN,
-    empty_stops,
-    find_stops,
-    no_gains,
-    share_out,
-    take_down,
-    take_down_errors,
-)
+from cutline.simulation.ranking.stopping import NO_RANK, find_stop, share_out
+from cutline.simulation.ranking.sums import MOST_OF_A_SUM, take_down
 from cutline.simulation.ranking.table import Ranks
 from cutline.simulation.ranking.walking import empty_log, empty_tile, survey
 
@@ -31,10 +25,10 @@ _NO_PARAMETERS = np.empty((1, 1, 1))  # a table has been computed with them
 
 @kernel
 def _play_runs(games: Games, ranks: Ranks, window: Window, outcome: Outcome) -> int:
-    """Play runs; return how many were played before one that the table cannot hold."""
-    arms, budgets = games.means.size, games.budgets
-    log, tile = empty_log(arms, ranks, _ROOM * budgets[-1] + ranks.rows.size), empty_tile(arms)
-    stops, gains = empty_stops(ranks.above), no_gains(arms, budgets.size)
+    """Play runs with one look; return how many were played before one that the table cannot hold."""
+    arms, budget = games.means.size, games.budgets[0]
+    log, tile = empty_log(arms, ranks, _ROOM * budget + ranks.rows.size), empty_tile(arms)
+    come_to = np.zeros((1, arms), np.uint32)
     leaps = leaps_to(ranks, window)
     sums = np.zeros(ranks.above)
     low, high = window
@@ -43,17 +37,17 @@ def _play_runs(games: Games, ranks: Ranks, window: Window, outcome: Outcome) -> 
         seen = survey(games, run, ranks, leaps, log, tile)
         if seen.full or seen.open_from <= leaps.window.high:
             break
-        if seen.below > budgets[0]:
+        stop = find_stop(budget, leaps.window, seen.below, log.made)
+        if seen.below > budget:
             low = max(-1, 2 * low - high - 1)
-        elif find_stops(games, leaps.window, seen.below, log.made, stops):
-            share_out(games, log, seen, stops, gains)
-            take_down_errors(run, gains, outcome)
+        elif stop.rank != NO_RANK:
+            outcome.errors[0, run] = share_out(games, log, seen, stop, come_to[0])
             run += 1
             sums_of_ranks(leaps.window, seen, log.made, sums)
             if run in _NARROWED:
-                window = narrowed(window, sums, run, spread_of(seen, arms), budgets)
-            if run % (MOST_OF_A_GAIN // ranks.rows.size) == 0:
-                take_down(gains, outcome)
+                window = narrowed(window, sums, run, spread_of(seen, arms), budget)
+            if run % (MOST_OF_A_SUM // ranks.rows.size) == 0:
+                take_down(come_to, outcome)
             low, high = window
         elif high < ranks.above - 1:
             high = min(ranks.above - 1, 2 * high - low + 1)
@@ -61,7 +55,7 @@ def _play_runs(games: Games, ranks: Ranks, window: Window, outcome: Outcome) -> 
             break
         if low != leaps.window.low or high != leaps.window.high:
             leaps = leaps_to(ranks, Window(low, high))
-    take_down(gains, outcome)
+    take_down(come_to, outcome)
     return run
 
 
@@ -104,7 +98,11 @@ def _play_game(chunk: Chunk, budgets: NDArray[np.int64], outcome: Outcome) -> in
         games = Games(means, threshold, _NO_PARAMETERS, key, chunk.first_run + played, budgets)
         errors = np.empty((budgets.size, chunk.runs - played), np.int32)
         with np.errstate(over="ignore"):  # as in play_on
-            more = _play_runs(games, *aim, outcome._replace(errors=errors))
+            part = outcome._replace(errors=errors)
+            if budgets.size == 1:
+                more = _play_runs(games, *aim, part)
+            else:
+                more = play_looks(games, aim.ranks, aim.window.high, part)
         outcome.errors[:, played : played + more] = errors[:, :more]
         played += more
         if played == chunk.runs:

@@ -32,12 +32,12 @@ def spread_of(seen: Survey, arms: int) -> float:
 
 
 @jit_in_place
-def narrowed(window: Window, sums: NDArray[np.float64], runs: int, spread: float, budgets: NDArray[np.int64]) -> Window:
-    """Return the part of a window in which all budgets are reached in nearly every run, by the sums of some runs."""
+def narrowed(window: Window, sums: NDArray[np.float64], runs: int, spread: float, budget: int) -> Window:
+    """Return the part of a window in which the budget is reached in nearly every run, by the sums of some runs."""
     margin = _CERTAINTY * spread * math.sqrt(1.0 + 1.0 / runs)
     low, high = window
-    while low + 1 < window.high and sums[low + 1] / runs < budgets[0] * (1.0 - margin):
+    while low + 1 < window.high and sums[low + 1] / runs < budget * (1.0 - margin):
         low += 1
-    while high - 1 > low and sums[high - 1] / runs >= budgets[-1] * (1.0 + margin):
+    while high - 1 > low and sums[high - 1] / runs >= budget * (1.0 + margin):
         high -= 1
     return Window(low, high)
