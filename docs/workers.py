@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutline.beliefs.workers import Crowd, Labels, likelier
 from cutline.recorded.drawing import Piles
@@ -19,7 +20,7 @@ from cutline.recorded.weighing import Dealt, draw_by_weight
 
 LABELS_A_TASK = (2, 3, 5, 8)
 ROWS = {"Uniform": "Uniform", "LSA": "LSA(1.4)", "LSA, weighed at the end": "LSA(1.4), weighed", "Weighed": "Weighed"}
-RUNS, RUNS_OF_MANY_TASKS, MANY_TASKS = 32, 8, 5000
+RUNS, RUNS_OF_MANY_TASKS, MANY_TASKS = 12, 4, 5000
 KNOWN = 0.1
 SEED = 1
 
@@ -52,13 +53,12 @@ class Set(NamedTuple):
         return {task: answer for (task, answer), one in zip(self.gold.items(), chosen, strict=True) if one}
 
 
-def errors(data: Set, known: dict[str, bool] | None = None) -> dict[str, list[str]]:
-    """Return the share of tasks that each has wrong, of those whose answer it is not told, with its standard error."""
+def errors(data: Set) -> dict[str, list[str]]:
+    """Return the share of tasks that each has wrong, with its standard error."""
     found = replay(
         data.labels,
         ["Uniform", "LSA(1.4)"],
         gold=data.gold,
-        known=known,
         budgets=data.budgets,
         runs=data.runs,
         seed=SEED,
@@ -68,18 +68,40 @@ def errors(data: Set, known: dict[str, bool] | None = None) -> dict[str, list[st
     assert found is not None
     rows = zip(found.policies, found.mean, found.standard_error, strict=True)
     return {
-        name: [f"{m / found.problem.arms:.3f} ± {e / found.problem.arms:.3f}" for m, e in zip(mean, error, strict=True)]
+        name: [share(m / found.problem.arms, e / found.problem.arms) for m, e in zip(mean, error, strict=True)]
         for name, mean, error in rows
     }
 
 
-def claims(data: Set, known: dict[str, bool]) -> list[str]:
-    """Return claimed and true errors, as shares of the tasks whose answer is not told, at each budget."""
+def share(mean: float, error: float) -> str:
+    """Return a share with its standard error."""
+    return f"{mean:.3f} ± {error:.3f}"
+
+
+class Claims(NamedTuple):
+    """What Weighed claims and has wrong, as shares of the tasks whose answer is not told, (B, R) each."""
+
+    claimed: NDArray[np.float64]
+    wrong: NDArray[np.float64]
+
+    def wrong_cells(self) -> list[str]:
+        """Return what is wrong at each budget, with its standard error."""
+        runs = self.wrong.shape[1]
+        return [share(row.mean(), row.std(ddof=1) / runs**0.5) for row in self.wrong]
+
+    def cells(self) -> list[str]:
+        """Return what is claimed, and what is wrong, at each budget."""
+        rows = zip(self.claimed.mean(axis=1), self.wrong.mean(axis=1), strict=True)
+        return [f"{claimed:.3f} / {wrong:.3f}" for claimed, wrong in rows]
+
+
+def claims(data: Set, known: dict[str, bool]) -> Claims:
+    """Return what Weighed claims and has wrong at each budget, in each run."""
     names, worker = np.unique([str(worker) for worker in data.labels.workers], return_inverse=True)
     gold = np.array([data.gold.get(task, -1) for task in data.labels.tasks], np.int8)
     told = np.array([known.get(task, -1) for task in data.labels.tasks], np.int8)
     counted = (gold >= 0) & (told < 0)
-    sums = np.zeros((2, len(data.budgets)))
+    found = Claims(*np.zeros((2, len(data.budgets), data.runs)))
     for run in range(data.runs):
         random = np.random.default_rng([SEED, run])
         order, arrival = random.permutation(data.tasks), random.permutation(len(data.labels))
@@ -89,9 +111,9 @@ def claims(data: Set, known: dict[str, bool]) -> list[str]:
             labels = dealt.drawn(pulls)
             crowd = Crowd.learn(labels, names.size)
             evidence = crowd.evidence(labels)
-            sums[0, look] += crowd.wrong_side(evidence)[counted].mean()
-            sums[1, look] += (likelier(evidence) != gold)[counted].mean()
-    return [f"{claimed:.3f} / {true:.3f}" for claimed, true in (sums / data.runs).T]
+            found.claimed[look, run] = crowd.wrong_side(evidence)[counted].mean()
+            found.wrong[look, run] = (likelier(evidence) != gold)[counted].mean()
+    return found
 
 
 def simulated(tasks: int, prevalence: float, runs: int = 60) -> str:
@@ -141,13 +163,14 @@ def main(folder: Path, names: list[str]) -> None:
         found = errors(data)
         for how, row in ROWS.items():
             row_of_looks(data.name, how, found[row])
+    told = {data.name: claims(data, data.some_known()) for data in sets}
     head("set, one answer in ten known", "how", *looks)
     for data in sets:
-        row_of_looks(data.name, "Weighed", errors(data, data.some_known())["Weighed"])
+        row_of_looks(data.name, "Weighed", told[data.name].wrong_cells())
     head("set", "known", *looks)
     for data in sets:
-        row_of_looks(data.name, "none", claims(data, {}))
-        row_of_looks(data.name, "one in ten", claims(data, data.some_known()))
+        row_of_looks(data.name, "none", claims(data, {}).cells())
+        row_of_looks(data.name, "one in ten", told[data.name].cells())
     head("tasks", *(f"{share:.0%} are a yes" for share in (0.5, 0.3, 0.15, 0.05)))
     for tasks in (50, 100, 300, 1000):
         line(f"{tasks:,}", *(simulated(tasks, share) for share in (0.5, 0.3, 0.15, 0.05)))

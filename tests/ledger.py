@@ -115,25 +115,30 @@ def _audit_evidence(
         each = [(worker, reward) for _, arm, _, _, reward, worker, *_ in pulls if arm == number and reward is not None]
         assert evidence == sum(added(campaign, crowd, worker, reward) for worker, reward in each)
         wrong = crowd["mistaken"] + (1 - 2 * crowd["mistaken"]) / (
-            1 + math.exp(min(abs(crowd["prior"] + evidence) / 10**9, 700))
+            1 + math.exp(min(abs(log_odds(crowd, evidence, had)), 700))
         )
         if retired or known is not None:
             assert (index, doubt) == (math.inf, 0)
             assert decision == (UNDECIDED if retired else known)
             continue
         assert abs(doubt - wrong * 10**12) <= 1
-        assert decision == (UNDECIDED if had == 0 else int(crowd["prior"] + evidence >= 0))
+        assert decision == (UNDECIDED if had == 0 else int(log_odds(crowd, evidence, had) >= -1e-9))
         if generation == own and math.isfinite(index):
             n = had + leased
-            mean = Fraction(evidence, had) if had else 0
-            assert index == abs(float((crowd["prior"] + mean * n) / 10**9)) + 0.5 * math.log(n)
+            expected = log_odds(crowd, Fraction(evidence, had) * n if had else Fraction(0), n)
+            assert math.isclose(index, abs(expected) + 0.5 * math.log(n), rel_tol=1e-12)
+
+
+def log_odds(crowd: dict[str, Any], evidence: int | Fraction, labels: int) -> float:
+    """The log odds that the truth of an arm with so many labels is yes."""
+    return float(crowd["prior"] + evidence / (1 + max(labels - 1, 0) * Fraction(crowd["correlation"]))) / 10**9
 
 
 def crowds(campaign: Campaign) -> dict[int, dict[str, Any]]:
     """What was written down of the workers, by generation; before the first fit each is right 8 times in 11."""
     query = "SELECT generation, knowledge FROM cutline_learnt WHERE campaign_id = :campaign"
     before = round(10**9 * math.log(8 / 3))
-    first = {"workers": [], "anybody": [-before, before], "prior": 0, "mistaken": 0.04}
+    first = {"workers": [], "anybody": [-before, before], "prior": 0, "mistaken": 0.04, "correlation": 0.0}
     return {0: first} | {number: json.loads(known).get("crowd", first) for number, known in rows(campaign, query)}
 
 

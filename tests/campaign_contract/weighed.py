@@ -12,7 +12,7 @@ from cutline.campaign import Campaign, Reason
 from cutline.campaign.operations.asking import asking
 from cutline.campaign.operations.upkeep import learning
 from cutline.errors import InvalidInputError, NotFoundError
-from ledger import audit, crowds, dump, rows
+from ledger import audit, crowds, dump, log_odds, rows
 
 RIGHT = {"ann": (0.9, 0.95), "bob": (0.85, 0.7), "eve": (0.95, 0.6), "yes to all": (0.05, 0.95), "guesser": (0.5, 0.5)}
 """How often each worker is right where the truth is no, and where it is yes."""
@@ -58,7 +58,8 @@ def expected_index(campaign: Campaign, worker: str, row: tuple[Any, ...]) -> flo
     crowd = crowds(campaign)[row[-3]]
     weights = {name: weight for name, *weight in crowd["workers"]}
     no, yes = (weight / 10**9 for weight in weights.get(worker, crowd["anybody"]))
-    return index_for((crowd["prior"] + row[9]) / 10**9, row[4], no, yes)
+    part = 1.0 + row[4] * crowd["correlation"]
+    return index_for(log_odds(crowd, row[9], row[4]), row[4], no / part, yes / part)
 
 
 class Weighed(CampaignTests):

@@ -116,12 +116,12 @@ def test_where_half_of_the_workers_guess_weights_need_half_of_the_labels() -> No
 def test_on_bluebirds_weights_do_no_harm_while_there_are_few_labels_and_help_from_five_labels_a_task_on() -> None:
     recorded, gold = bundled.load("bluebirds")
     found = replay(
-        recorded, "LSA(1.4)", gold=gold, budgets=[216, 324, 540, 864], runs=8, workers="weighed", progress=False
+        recorded, "LSA(1.4)", gold=gold, budgets=[216, 540, 864], runs=4, seed=1, workers="weighed", progress=False
     )
     assert found.against_gold is not None
     alike, _, weighed = found.against_gold.mean
     assert (weighed <= 1.1 * alike).all()
-    assert (weighed[2:] < alike[2:]).all()
+    assert (weighed[1:] < alike[1:]).all()
 
 
 def test_tasks_whose_answer_is_known_are_not_counted_against_gold() -> None:

@@ -1,9 +1,10 @@
-"""The evidence on a task, as campaigns and replays ask and decide by it: plain arithmetic, for one task at a time.
+"""The evidence on a task, as campaigns and replays ask and decide by it: plain arithmetic, on one task or on arrays.
 
 The evidence is the log odds that the truth of a task is yes. ``workers`` learns what a label adds to it.
 """
 
 import math
+from typing import Any
 
 RATE = 4.0 / 5.5
 """How often a worker is taken to be right before there are labels."""
@@ -13,6 +14,14 @@ MISTAKEN = 0.04
 
 _FEWEST = 20
 _FAR = 20.0
+
+
+def log_odds(prior: float, weight: Any, labels: Any, correlation: float) -> Any:
+    """Return the log odds that a truth is yes, given the weight of so many labels, at least one, in all.
+
+    What one of n labels adds is divided by 1 + (n - 1) correlation; see ``workers``.
+    """
+    return prior + weight / (1.0 + (labels - 1.0) * correlation)
 
 
 def asking_index(evidence: float, labels: float) -> float:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cutline.beliefs.evidence import MISTAKEN, RATE, asking_index, index_for
+from cutline.beliefs.evidence import MISTAKEN, RATE, asking_index, index_for, log_odds
 from cutline.campaign.arithmetic import CLOSED, FIRST, UNIT, Arithmetic, Floats, Index, Learnt, Truths, Whole
 from cutline.campaign.settings import Settings
 
@@ -27,7 +27,7 @@ class Weights(NamedTuple):
 
     ``workers``: the weights by name, None standing for all results without a worker. ``anybody``: those of a worker
     who has not been seen. ``prior``: the evidence on an arm without results. ``mistaken``: the share of arms that the
-    crowd has wrong together. ``tells``: whether the results tell workers apart.
+    crowd has wrong together. ``tells``: whether the results tell workers apart. ``correlation``: see ``Crowd``.
     """
 
     workers: dict[str | None, Weight]
@@ -35,13 +35,14 @@ class Weights(NamedTuple):
     prior: int = 0
     mistaken: float = MISTAKEN
     tells: bool = True
+    correlation: float = 0.0
 
     @classmethod
     def of_crowd(cls, crowd: "Crowd", names: list[str | None]) -> "Weights":
         """Return the weights of a crowd whose workers have these names."""
         *each, anybody = [(round(no * UNIT), round(yes * UNIT)) for no, yes in crowd.weights().tolist()]
         workers = dict(zip(names, each, strict=True))
-        return cls(workers, anybody, round(crowd.prior * UNIT), crowd.mistaken, crowd.tells)
+        return cls(workers, anybody, round(crowd.prior * UNIT), crowd.mistaken, crowd.tells, crowd.correlation)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it, for ``from_json``."""
@@ -51,7 +52,7 @@ class Weights(NamedTuple):
     def from_json(cls, read: dict[str, Any]) -> "Weights":
         """Read what ``as_json`` returned."""
         workers = {name: (no, yes) for name, no, yes in read["workers"]}
-        return cls(workers, tuple(read["anybody"]), read["prior"], read["mistaken"], read["tells"])
+        return cls(**(read | {"workers": workers, "anybody": tuple(read["anybody"])}))
 
 
 class WeighedArithmetic(Arithmetic):
@@ -101,19 +102,25 @@ class WeighedArithmetic(Arithmetic):
             expected = pulls + in_flight
             if expected >= self._most or not expected:
                 return self._index(pulls, total, in_flight, evidence)
-            return index_for(self._expected(pulls, in_flight, evidence), expected, no, yes)
+            part = 1.0 + expected * self._crowd.correlation  # of what it weighs, the label will add one
+            return index_for(self._expected(pulls, in_flight, evidence), expected, no / part, yes / part)
 
         return self.index, index
 
     def _expected(self, pulls: int, in_flight: int, evidence: int) -> float:
-        return (self._crowd.prior * max(pulls, 1) + evidence * (pulls + in_flight)) / (max(pulls, 1) * UNIT)
+        expected, crowd = pulls + in_flight, self._crowd
+        weight = evidence * expected / (max(pulls, 1) * UNIT)
+        return float(log_odds(crowd.prior / UNIT, weight, expected, crowd.correlation))
 
     def decide(self, pulls: Whole, totals: Whole, squares: Whole, evidence: Whole) -> tuple[Truths, Floats]:
         """Return whether yes is the likelier truth of arms, between equal ones it is, and how probably it is not."""
-        from cutline.beliefs.workers import wrong_side  # SciPy takes longer to load than an ask, without need
+        import numpy as np
 
-        whole = evidence + self._crowd.prior
-        return whole >= 0, wrong_side(whole / UNIT, self._crowd.mistaken)
+        from cutline.beliefs.workers import likelier, wrong_side  # SciPy takes longer to load than an ask, without need
+
+        crowd = self._crowd
+        odds = log_odds(crowd.prior / UNIT, evidence / UNIT, np.maximum(pulls, 1), crowd.correlation)
+        return likelier(odds), wrong_side(odds, crowd.mistaken)
 
     def more_pulls(self, errors: float, target: float, arms: int) -> int:
         """Return about how many pulls it takes from expected errors to a target below, at most 10^15.

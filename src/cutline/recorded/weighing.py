@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.beliefs.evidence import asking_index, next_fit
+from cutline.beliefs.evidence import asking_index, log_odds, next_fit
 from cutline.beliefs.workers import Crowd, Labels, likelier
 from cutline.compiled import compile_plain, jit_in_place, kernel, made_once
 from cutline.errors import InvalidInputError
@@ -62,13 +62,15 @@ class Dealt(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """What a kernel draws by: the weight of a 0 and of a 1 by each worker, (J + 1, 2); evidence and pulls, (K,) each.
+    """What a kernel draws by: the weight of a 0 and of a 1 by each worker, (J + 1, 2), as the crowd has them.
 
-    Evidence and pulls are brought up to date as labels are drawn.
+    ``sums`` of the weights of the labels drawn, and ``pulls``, (K,) each, are brought up to date as labels are drawn.
     """
 
     weights: Floats
-    evidence: Floats
+    prior: float
+    correlation: float
+    sums: Floats
     pulls: Ints
 
 
@@ -100,7 +102,7 @@ def draw_by_weight(dealt: Dealt, budgets: Ints) -> Ints:
         labels = dealt.drawn(pulls)
         crowd = Crowd.learn(labels, dealt.workers)
         until = next_fit(spent)
-        state = Weighed(crowd.weights(), crowd.evidence(labels), pulls)
+        state = Weighed(crowd.weights(), crowd.prior, crowd.correlation, crowd.sums(labels), pulls)
         for look in np.flatnonzero((budgets > spent) & (budgets <= until)):
             play(dealt, state, int(budgets[look]) - spent)
             spent = int(budgets[look])
@@ -114,7 +116,7 @@ def draw_by_weight(dealt: Dealt, budgets: Ints) -> Ints:
 @made_once
 def weighing_kernel() -> Callable[[Dealt, Weighed, int], None]:
     """Compile the drawing of so many labels, one after the other, each of the task with the smallest index."""
-    index_of = compile_plain(asking_index)
+    index_of, odds_of = compile_plain(asking_index), compile_plain(log_odds)
 
     @jit_in_place
     def index(dealt: Dealt, state: Weighed, task: int) -> float:
@@ -122,7 +124,7 @@ def weighing_kernel() -> Callable[[Dealt, Weighed, int], None]:
         n = state.pulls[task]
         if dealt.starts[task] + n == dealt.starts[task + 1]:
             return np.inf
-        return index_of(state.evidence[task], float(n))
+        return index_of(odds_of(state.prior, state.sums[task], float(n), state.correlation), float(n))
 
     def play(dealt: Dealt, state: Weighed, labels: int) -> None:
         order = dealt.order
@@ -136,7 +138,7 @@ def weighing_kernel() -> Callable[[Dealt, Weighed, int], None]:
             task = order[place]
             label = dealt.starts[task] + state.pulls[task]
             no, yes = state.weights[dealt.worker[label]]
-            state.evidence[task] += no + dealt.label[label] * (yes - no)
+            state.sums[task] += no + dealt.label[label] * (yes - no)
             state.pulls[task] += 1
             set_index(tree, place, index(dealt, state, task))
 

@@ -1,0 +1,235 @@
+"""The fit of a crowd to its labels: workers' rates, the share of yes, and how far the labels of a task hang together.
+
+A task of truth z looks like a yes to a degree d, standard normal and the same for all who see it: worker j says yes to
+it with probability Phi(sqrt(1 + s^2) c + s d), Phi(c) being how often he does on all tasks of truth z. With s = 0
+labels are independent given the truth, and this is the model of Dawid and Skene (1979); with s > 0 some tasks look to
+all like what they are not (after Welinder, Branson, Belongie and Perona, The multidimensional wisdom of crowds, 2010).
+
+- Rates and share are fitted by EM for each s of ``_SPREADS``; the one is taken whose labels are the most probable, each
+  unit of s having to make them exp(3) times as probable, and the crowd has to stay better than chance.
+- The share of yes is near 1/2, or with a small probability yes, or no, is rare. With fewer than 1,000 tasks, where that
+  matters, these fits (with s = 0) count where they have more evidence: ln of the probability of the labels with the
+  rates integrated out by Laplace's method, a label telling of a rate as much as the truth of its task is certain.
+- To decide, the log likelihood ratios of the n labels of a task are summed, and divided by 1 + (n - 1) correlation, by
+  which the sums come nearest (in cross-entropy) to what the model says of the tasks.
+"""
+
+import math
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.special import betaln, expit, logit, ndtr, ndtri
+
+from cutline.beliefs.evidence import RATE
+from cutline.beliefs.intervals import Floats
+from cutline.beliefs.labelled import Labels
+
+LABELS = 5.5
+"""Labels that the prior of a worker's rate weighs; with RATE: Beta(4, 1.5)."""
+
+_WORKERS = 8.0  # workers that the prior of the crowd's rate weighs
+_STEPS, _CLOSE = 40, 2e-3
+_SPREADS = (0.0, 0.3, 0.6, 1.0)
+_PER_SPREAD = 3.0
+_FAIR = 0.6  # how often a crowd must be right for labels to be taken as dependent
+_ENOUGH = 20_000  # labels that tell s
+_FEW_TASKS = 1_000  # the prior of the share matters with fewer
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+_CORRELATIONS = np.concatenate([np.linspace(0.0, 0.2, 21), np.linspace(0.25, 1.0, 16)])
+_SURE = 1e-9
+_OF_NO = np.array([True, False])  # of the truths no and yes
+
+
+class _Share(NamedTuple):
+    """A belief about the share of tasks whose truth is yes: Beta(yes, no), and how probable it is beforehand."""
+
+    yes: float
+    no: float
+    probability: float
+
+    def density(self, share: float) -> float:
+        """Return ln of the density of a share, times the probability."""
+        beta = (self.yes - 1.0) * math.log(share) + (self.no - 1.0) * math.log1p(-share)
+        return float(beta - betaln(self.yes, self.no)) + math.log(self.probability)
+
+
+_BALANCED = _Share(100.0, 100.0, 0.96)
+_RARE = (_Share(1.0, 19.0, 0.02), _Share(19.0, 1.0, 0.02))  # yes, or no
+
+
+class Fit(NamedTuple):
+    """What labels tell of J workers: ``right``, ``wrong``, ``rate``, ``prevalence`` and ``correlation`` as a Crowd has.
+
+    ``truth``: the probability that each task that has labels is a yes. ``support``: ln of the probability of the
+    labels. ``spread``: the s of the model.
+    """
+
+    right: Floats
+    wrong: Floats
+    rate: float
+    prevalence: float
+    truth: Floats
+    support: float
+    spread: float
+    correlation: float = 0.0
+
+    @property
+    def rates(self) -> Floats:
+        """How often each worker is right where the truth is no, and where it is yes, (J, 2)."""
+        return (self.right + LABELS * self.rate) / (self.right + self.wrong + LABELS)
+
+
+class _Table(NamedTuple):
+    """The labels of the tasks that have some.
+
+    ``said``: how many noes by each worker, then yeses, (K, 2 J), which ``heard`` is transposed. ``known``: (K,), as in
+    Labels.
+    """
+
+    said: csr_matrix
+    heard: csr_matrix
+    known: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, labels: Labels, workers: int) -> Self:
+        """Return the table of labels by so many workers."""
+        tasks, row = np.unique(labels.task, return_inverse=True)
+        parts, columns = (1.0 - labels.label, labels.label), (labels.worker, labels.worker + workers)
+        entries = (np.concatenate(parts), (np.concatenate([row, row]), np.concatenate(columns)))
+        said = csr_matrix(entries, shape=(tasks.size, 2 * workers))
+        said.eliminate_zeros()
+        return cls(said, said.T.tocsr(), labels.known[tasks])
+
+    @property
+    def workers(self) -> int:
+        """How many workers there are."""
+        return int(self.said.shape[1]) // 2
+
+    def thinned(self, labels: int) -> Self:
+        """Return every so-manieth task, such that about so many labels are left."""
+        every = max(math.ceil(self.said.nnz / labels), 1)
+        if every == 1:
+            return self
+        said = self.said[::every]
+        return type(self)(said, said.T.tocsr(), self.known[::every])
+
+    def numbers(self) -> Floats:
+        """Return how many labels each task has, (K,)."""
+        return np.asarray(self.said.sum(axis=1)).ravel()
+
+    def leaning(self) -> Floats:
+        """Return how many more yeses than noes each task has, (K,)."""
+        yes = np.asarray(self.said[:, self.workers :].sum(axis=1)).ravel()
+        more: Floats = 2.0 * yes - self.numbers()
+        return more
+
+    def counts(self, truth: Floats, weight: Floats | float = 1.0) -> tuple[Floats, Floats]:
+        """Return right and wrong labels of each worker on tasks of truth no, and yes, (J, 2) each.
+
+        ``truth``: how probable yes is, (K,); ``weight``: how much each task counts.
+        """
+        no, yes = (self.heard @ np.column_stack([(1.0 - truth) * weight, truth * weight])).reshape(2, -1, 2)
+        return np.where(_OF_NO, no, yes), np.where(_OF_NO, yes, no)
+
+    def posterior(self, rates: Floats, share: float, spread: float) -> tuple[Floats, float]:
+        """Return how probable yes is for each task, (K,), and ln of the probability of all labels."""
+        nodes, weights = (_NODES, _WEIGHTS / _WEIGHTS.sum()) if spread else (np.zeros(1), np.ones(1))
+        usual = ndtri(np.where(_OF_NO, 1.0 - rates, rates))  # of a yes on tasks of truth no, yes
+        yes = ndtr(usual[:, :, None] * math.sqrt(1.0 + spread**2) + spread * nodes).clip(_SURE, 1.0 - _SURE)
+        yes = yes.reshape(self.workers, -1)
+        each = (self.said @ np.log(np.concatenate([1.0 - yes, yes]))).reshape(self.known.size, 2, -1)
+        top = each.max(axis=2)
+        sides = top + np.log(np.exp(each - top[:, :, None]) @ weights) + np.log([1.0 - share, share])
+        truth, of_labels = expit(sides[:, 1] - sides[:, 0]), np.logaddexp(sides[:, 0], sides[:, 1])
+        told = np.flatnonzero(self.known >= 0)
+        truth[told], of_labels[told] = self.known[told], sides[told, self.known[told]]
+        return truth, float(of_labels.sum())
+
+
+def fit_crowd(labels: Labels, workers: int, one_rate: bool = False) -> Fit:
+    """Return what the labels, at least one, tell of so many workers; each has ``one_rate``, or one for each truth."""
+    table = _Table.of(labels, workers)
+    part = table.thinned(_ENOUGH)
+    start = _first_guess(part, one_rate)
+    fits = [_fit(part, start, spread, _BALANCED, one_rate) for spread in _SPREADS]
+    fair = [fit for fit in fits if fit.rate >= _FAIR or not fit.spread]
+    best = max(fair, key=lambda fit: fit.support - _PER_SPREAD * fit.spread)
+    if table.known.size < _FEW_TASKS:
+        rivals = [(best, _BALANCED)]
+        for share in _RARE:
+            guess = expit(math.log(share.yes / share.no) + part.leaning() * logit(RATE))
+            rivals.append((_fit(part, guess, 0.0, share, one_rate), share))
+        best, _ = max(rivals, key=lambda rival: _evidence(part, *rival))
+    if part is not table:
+        truth, _ = table.posterior(best.rates, best.prevalence, best.spread)
+        best = _fit(table, truth, best.spread, _BALANCED, one_rate)
+    return best._replace(correlation=_correlation(table, best) if best.spread else 0.0)
+
+
+def log_ratios(rates: Floats) -> Floats:
+    """Return the log likelihood ratio of a label 0 and of a label 1 by each worker, (J, 2), given the rates, (J, 2)."""
+    no, yes = rates.T
+    ratios: Floats = np.stack([np.log1p(-yes) - np.log(no), np.log(yes) - np.log1p(-no)], axis=1)
+    return ratios
+
+
+def _first_guess(table: _Table, one_rate: bool) -> Floats:
+    """Return how probable yes is for each task, (K,), by its share of yes, or by who is right on known tasks."""
+    numbers = table.numbers()
+    guess: Floats = 0.5 + 0.5 * table.leaning() / (numbers + 1.0)
+    told = table.known >= 0
+    if not told.any():
+        return guess
+    right, wrong = _averaged(table.counts((table.known == 1).astype(np.float64), told.astype(np.float64)), one_rate)
+    rates = (right + LABELS * RATE) / (right + wrong + LABELS)
+    return table.posterior(rates, 0.5, 0.0)[0]
+
+
+def _fit(table: _Table, truth: Floats, spread: float, prior: _Share, one_rate: bool) -> Fit:
+    """Return the fit that EM finds from a first guess of how probable yes is for each task, (K,)."""
+    for _ in range(_STEPS):
+        right, wrong = _averaged(table.counts(truth), one_rate)
+        share = float((truth.sum() + prior.yes) / (truth.size + prior.yes + prior.no))
+        fit = Fit(right, wrong, _crowds_rate(right, wrong), share, truth, 0.0, spread)
+        before = truth
+        truth, support = table.posterior(fit.rates, share, spread)
+        if np.abs(truth - before).max(initial=0.0) < _CLOSE:
+            break
+    return fit._replace(truth=truth, support=support)
+
+
+def _averaged(counts: tuple[Floats, Floats], one_rate: bool) -> tuple[Floats, Floats]:
+    """Return right and wrong labels, (J, 2) each, at least 0, and half of all on each side if there is one rate."""
+    right, wrong = (np.maximum(each, 0.0) for each in counts)  # rounding may have left less
+    if one_rate:
+        right, wrong = (np.repeat(0.5 * each.sum(axis=1, keepdims=True), 2, axis=1) for each in (right, wrong))
+    return right, wrong
+
+
+def _crowds_rate(right: Floats, wrong: Floats) -> float:
+    """Return how often the crowd is right: the mean of the workers' rates, by how well each is known."""
+    n = right + wrong
+    return float(((right / (n + LABELS)).sum() + _WORKERS * RATE) / ((n / (n + LABELS)).sum() + _WORKERS))
+
+
+def _evidence(table: _Table, fit: Fit, prior: _Share) -> float:
+    """Return ln of how probable the labels are under a fit, its rates integrated out, and the share."""
+    rates, a, b = fit.rates, LABELS * fit.rate, LABELS * (1.0 - fit.rate)
+    right, wrong = table.counts(fit.truth, (2.0 * fit.truth - 1.0) ** 2)
+    density = (a - 1.0) * np.log(rates) + (b - 1.0) * np.log1p(-rates) - betaln(a, b)
+    width = 0.5 * np.log(2.0 * math.pi * rates * (1.0 - rates) / (right + wrong + LABELS))
+    return fit.support + float((density + width).sum()) + prior.density(fit.prevalence)
+
+
+def _correlation(table: _Table, fit: Fit) -> float:
+    """Return by how much the labels of a task have to be discounted for their sums to be like the fit."""
+    sums = table.said @ log_ratios(fit.rates).T.ravel()
+    more, prior = table.numbers() - 1.0, logit(fit.prevalence)
+
+    def miss(correlation: float) -> float:
+        odds = prior + sums / (1.0 + more * correlation)
+        return float((np.logaddexp(0.0, odds) - fit.truth * odds).sum())
+
+    return float(min(_CORRELATIONS, key=miss))

@@ -1,0 +1,107 @@
+"""The fit of a crowd: against an integral, and crowds whose truth is known, rare, or does not look like what it is."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from cutline.beliefs.crowd_fit import _Table
+from cutline.beliefs.workers import Crowd, Labels, likelier
+from labelled_tasks import crowd, labels_of, majority
+
+
+def rare(tasks: int, share: float, seed: int) -> tuple[Labels, NDArray[np.bool_]]:
+    """Five labels a task, of whose truths so many are a yes, by workers whose rates are Beta(4, 1.5); and the truth."""
+    random = np.random.default_rng([7, seed])
+    workers = tasks // 5
+    truth, rates = random.random(tasks) < share, random.beta(4.0, 1.5, (workers, 2))
+    task = np.repeat(np.arange(tasks), 5)
+    worker = random.integers(0, workers, task.size)
+    right = random.random(task.size) < rates[worker, truth[task].astype(np.int64)]
+    labels = Labels(task, worker, (right == truth[task]).astype(np.float64), np.full(tasks, -1, np.int8))
+    return labels, truth
+
+
+@pytest.mark.parametrize("share", [0.05, 0.95])
+@pytest.mark.parametrize("tasks", [100, 300])
+def test_where_one_answer_is_rare_weights_have_fewer_wrong_than_a_majority(tasks: int, share: float) -> None:
+    wrong = np.zeros(2)
+    for seed in range(6):
+        labels, truth = rare(tasks, share, seed)
+        by_weight = likelier(Crowd.learn(labels, tasks // 5).evidence(labels))
+        by_majority = np.bincount(labels.task, labels.label) >= 2.5
+        wrong += [np.mean(found != truth) for found in (by_weight, by_majority)]
+    assert wrong[0] < (0.8 if tasks == 100 else 0.5) * wrong[1]
+
+
+@pytest.mark.parametrize(("share", "low", "high"), [(0.05, 0.0, 0.1), (0.5, 0.4, 0.6)])
+def test_two_labels_a_task_say_that_an_answer_is_rare_where_it_is(share: float, low: float, high: float) -> None:
+    labels, _ = rare(300, share, 1)
+    some = np.arange(labels.task.size) % 5 < 2
+    few = Labels(labels.task[some], labels.worker[some], labels.label[some], labels.known)
+    assert low < Crowd.learn(few, 60).prevalence < high
+
+
+def test_with_fifty_tasks_of_which_few_are_a_yes_weights_have_hardly_more_wrong_than_a_majority() -> None:
+    wrong = np.zeros((2, 2))
+    for place, share in enumerate((0.05, 0.15)):
+        for seed in range(10):
+            labels, truth = rare(50, share, seed)
+            by_weight = likelier(Crowd.learn(labels, 10).evidence(labels))
+            wrong[place] += [np.mean(found != truth) for found in (by_weight, majority(labels))]
+    assert wrong[0, 0] < 0.8 * wrong[0, 1]
+    assert wrong[1, 0] < 1.1 * wrong[1, 1]
+
+
+def appearing(tasks: int, workers: int, each: int, seed: int) -> tuple[Labels, NDArray[np.bool_]]:
+    """Labels of a crowd to whom some tasks look like what they are not, and the truth: the model with s = 1."""
+    random = np.random.default_rng(seed)
+    truth, usual = random.random(tasks) < 0.5, ndtri(random.beta(4.0, 1.5, (workers, 2)).clip(0.01, 0.99))
+    task = np.repeat(np.arange(tasks), each)
+    worker = random.integers(0, workers, task.size)
+    yes = np.where(truth[task], usual[worker, 1], -usual[worker, 0]) * math.sqrt(2.0)
+    label = random.random(task.size) < ndtr(yes + random.normal(size=tasks)[task])
+    return labels_of(task, worker, label), truth
+
+
+def test_labels_that_hang_together_are_discounted_and_claims_are_nearer_to_what_is_wrong() -> None:
+    wrong = claimed = 0.0
+    for seed in range(3):
+        labels, truth = appearing(300, 40, 8, seed)
+        found = Crowd.learn(labels, 40)
+        assert found.correlation > 0.05
+        evidence = found.evidence(labels)
+        wrong += float(np.mean(likelier(evidence) != truth))
+        claimed += float(found.wrong_side(evidence).mean())
+    assert 0.7 < claimed / wrong < 1.3
+
+
+def test_independent_labels_are_hardly_discounted() -> None:
+    assert max(Crowd.learn(crowd(300, 40, 8, seed)[0], 40).correlation for seed in range(3)) <= 0.02
+
+
+def test_the_probability_of_labels_is_the_integral_over_how_their_task_looks() -> None:
+    rates, share, spread = np.array([[0.8, 0.7], [0.6, 0.9], [0.75, 0.65]]), 0.3, 0.6
+    labels = labels_of([0, 0, 0, 1, 1, 2], [0, 1, 2, 0, 1, 2], [1, 0, 1, 0, 0, 1], [-1, -1, 1])
+    looks = np.linspace(-8.0, 8.0, 4001)
+    density = np.exp(-0.5 * looks**2) / math.sqrt(2.0 * math.pi) * (looks[1] - looks[0])
+    truths, logarithm = [], 0.0
+    for task in range(3):
+        sides = []
+        for truth, before in ((0, 1.0 - share), (1, share)):
+            of_labels = np.ones(looks.size)
+            for worker, label in zip(
+                labels.worker[labels.task == task], labels.label[labels.task == task], strict=True
+            ):
+                usual = rates[worker, 1] if truth else 1.0 - rates[worker, 0]
+                yes = ndtr(ndtri(usual) * math.sqrt(1.0 + spread**2) + spread * looks)
+                of_labels *= yes if label else 1.0 - yes
+            sides.append(before * float(of_labels @ density))
+        known = labels.known[task]
+        truths.append(sides[1] / sum(sides) if known < 0 else float(known))
+        logarithm += math.log(sum(sides) if known < 0 else sides[known])
+    found, support = _Table.of(labels, 3).posterior(rates, share, spread)
+    assert found == pytest.approx(truths, abs=1e-4)
+    assert support == pytest.approx(logarithm, abs=1e-4)
