@@ -1,15 +1,16 @@
 """Compiled functions: their fingerprints, and the index of a policy with the parameters of an arm."""
 
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from cutline import LSA
-from cutline.compiled import compile_plain, fingerprint, made_once, with_parameters
+from cutline.compiled import compile_plain, fingerprint, jit, made_once, with_parameters
 from games import from_python
 
 INDEX = """
@@ -139,3 +140,18 @@ def test_threads_that_ask_at_once_get_one_and_the_same_function() -> None:
     assert sorted(made) == [2, 3]
     assert len(set(answers)) == 2
     assert answers[0] is answers[2]
+
+
+def test_a_building_block_is_code_of_the_kernel_that_calls_it_and_has_no_machine_code_of_its_own() -> None:
+    @jit
+    def root(x: float) -> float:
+        if x < 0.0:
+            raise ValueError("below 0")
+        return math.sqrt(x)
+
+    call, block = from_python(root, kept=False), cast(Any, root)
+    assert call(9.0) == 3.0
+    with pytest.raises(ValueError, match="below 0"):
+        call(-1.0)
+    (compiled,) = block.overloads.values()
+    assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0

@@ -12,7 +12,8 @@ found in the cache.
 
 Numba counts references to arrays, with atomic operations that took longer than the work itself wherever arrays came out
 of a tuple in a small function. Building blocks that make no arrays are compiled without (``jit_in_place``). All
-building blocks are compiled without what Python would need to call them, which was 40 percent of compiling LSA's climb.
+building blocks are compiled without what Python would need to call them, which was 40 percent of compiling LSA's climb,
+and without machine code of their own (``kernel_blocks``).
 """
 
 import hashlib
@@ -30,13 +31,19 @@ from numba.core.errors import NumbaError
 
 from cutline.bits import bits_of, float_of
 from cutline.errors import InvalidInputError
+from cutline.kernel_blocks import BlockCompiler
 from cutline.kernel_cache import KernelCache, compiled_once
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False, "fastmath": False}
-_OPTIONS_OF_BLOCKS = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_OPTIONS_OF_BLOCKS = {
+    **_OPTIONS,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": BlockCompiler,
+}
 _OPTIONS_IN_PLACE = {**_OPTIONS_OF_BLOCKS, "_nrt": False}
 _OPTIONS_INLINED = {**_OPTIONS_IN_PLACE, "forceinline": True}
 _MAKING = threading.RLock()
