@@ -71,6 +71,17 @@ def test_ask_tell_status_and_decisions_work_on_a_server(cutline: Run, address: s
     assert decisions == cutline("campaign", "decisions", "--db", db, "--format", "csv")
 
 
+def test_whoever_has_no_token_is_told_where_to_put_it(
+    cutline: Run, address: str, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUTLINE_TOKEN")
+    done = cutline("campaign", "status", "--db", address)
+    assert done.err == f"cutline: {address}: a token is needed; give it in the environment, as CUTLINE_TOKEN\n"
+    assert done.status == 2
+    monkeypatch.setenv("CUTLINE_TOKEN", token[:-1])
+    assert cutline("campaign", "status", "--db", address).err.endswith("this token is not known, or has ended\n")
+
+
 def test_an_empty_token_in_the_environment_is_none(cutline: Run, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUTLINE_TOKEN", "")
     assert cutline("campaign", "list", "--db", address).status == 0

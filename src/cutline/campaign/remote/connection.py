@@ -31,6 +31,9 @@ _FIRST_WAIT = 0.1
 _CONNECT, _READ = 10.0, 300.0
 """Seconds until a connection must stand, and until something must arrive."""
 
+_NOBODY = 401
+"""What a server answers to somebody who has shown no token that is good."""
+
 _AWAY = (502, 504)
 """What a proxy answers while the server behind it is away."""
 
@@ -172,7 +175,11 @@ class Connection:
         except (ValueError, KeyError, TypeError, AttributeError):
             return StoreError(f"{self.address}: HTTP {status}; is this the address of a Cutline server?")
         kind = _ERRORS.get(name) or _BY_STATUS.get(status, StoreError)
-        return kind(detail if kind is not AccessError else f"{self.address}: {detail}")
+        if kind is not AccessError:
+            return kind(detail)
+        if status == _NOBODY and not self._headers:
+            detail = f"a token is needed; give it in the environment, as {TOKEN}"
+        return kind(f"{self.address}: {detail}")
 
     def _away(self, error: BaseException) -> StoreError:
         """Return the error for a server that cannot be reached, in one line."""
