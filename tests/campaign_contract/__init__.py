@@ -9,7 +9,7 @@ from campaign_contract.clocks import Clocks
 from campaign_contract.correcting import Correcting
 from campaign_contract.creating import Creating
 from campaign_contract.deciding import Deciding
-from campaign_contract.importing import Importing
+from campaign_contract.importing import ImportingHalfWay
 from campaign_contract.joining import Joining
 from campaign_contract.knowing import Knowing, SharedWeighed
 from campaign_contract.learning import Learning, LearningLater
@@ -62,5 +62,7 @@ class CampaignContract(
     """Subclasses give a fixture ``url``: None, or that of an empty database."""
 
 
-class SharedCampaignContract(Clocks, Opening, Importing, Joining, Processes, SharedWeighed, SharedUnderFire, Versions):
+class SharedCampaignContract(
+    Clocks, Opening, ImportingHalfWay, Joining, Processes, SharedWeighed, SharedUnderFire, Versions
+):
     """For databases that several processes share. Subclasses give a fixture ``url``: that of an empty database."""

@@ -80,6 +80,41 @@ class Importing(SharedCampaignTests):
             import_file(url, "new", labels, settings=NEW)
         assert self.everything(made) == [(1, 20, 0)]
 
+    def test_totals_grow_or_are_replaced(self, url: str, tmp_path: Path) -> None:
+        path = tmp_path / "totals.csv"
+        for totals, replace, outcome, record in (
+            ("a,5,10\nb,1,1", False, Imported("main", 11, 11, 2), (10, 0.5)),
+            ("a,5,10\nb,1,1", True, Imported("main", 11, 0, None), (10, 0.5)),
+            ("a,6,12", False, Imported("main", 12, 2, None), (12, 0.5)),
+            ("a,7,12", False, "line 2: task 'a' has 5 no and had more", (12, 0.5)),
+            ("a,1,1", False, "had more", (12, 0.5)),
+            ("a,7,8", True, Imported("main", 8, 1, None, 5), (8, 0.875)),
+            ("a,7,10", False, Imported("main", 10, 2, None), (10, 0.7)),
+        ):
+            path.write_text(f"task,yes,n\n{totals}\n")
+            if isinstance(outcome, Imported):
+                assert import_file(url, None, path, settings=NEW, replace=replace) == outcome
+            else:
+                with pytest.raises(ConflictError, match=outcome):
+                    import_file(url, None, path, settings=NEW, replace=replace)
+            with Campaign.open(url, "main") as campaign:
+                audit(campaign)
+                decision = campaign.decisions()[0]
+                assert (decision.pulls, decision.mean) == record
+                assert campaign.status().observed == record[0] + 1
+
+    def everything(self, campaign: Campaign) -> list[tuple[Any, ...]]:
+        """How many campaigns, arms and pulls the database holds."""
+        return rows(
+            campaign,
+            "SELECT (SELECT count(*) FROM cutline_campaigns), (SELECT count(*) FROM cutline_arms), "
+            "(SELECT count(*) FROM cutline_pulls)",
+        )
+
+
+class ImportingHalfWay(Importing):
+    """What can only be tried where the import is at work in this process."""
+
     def test_what_a_killed_import_leaves_nobody_sees_and_the_next_one_deletes(
         self, url: str, made: Campaign, labels: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -131,34 +166,3 @@ class Importing(SharedCampaignTests):
 
         assert import_file(url, "new", labels, settings=NEW, progress=overtake) == Imported("new", count, 0, None)
         assert self.everything(made) == [(2, 20 + count, count)]
-
-    def test_totals_grow_or_are_replaced(self, url: str, tmp_path: Path) -> None:
-        path = tmp_path / "totals.csv"
-        for totals, replace, outcome, record in (
-            ("a,5,10\nb,1,1", False, Imported("main", 11, 11, 2), (10, 0.5)),
-            ("a,5,10\nb,1,1", True, Imported("main", 11, 0, None), (10, 0.5)),
-            ("a,6,12", False, Imported("main", 12, 2, None), (12, 0.5)),
-            ("a,7,12", False, "line 2: task 'a' has 5 no and had more", (12, 0.5)),
-            ("a,1,1", False, "had more", (12, 0.5)),
-            ("a,7,8", True, Imported("main", 8, 1, None, 5), (8, 0.875)),
-            ("a,7,10", False, Imported("main", 10, 2, None), (10, 0.7)),
-        ):
-            path.write_text(f"task,yes,n\n{totals}\n")
-            if isinstance(outcome, Imported):
-                assert import_file(url, None, path, settings=NEW, replace=replace) == outcome
-            else:
-                with pytest.raises(ConflictError, match=outcome):
-                    import_file(url, None, path, settings=NEW, replace=replace)
-            with Campaign.open(url, "main") as campaign:
-                audit(campaign)
-                decision = campaign.decisions()[0]
-                assert (decision.pulls, decision.mean) == record
-                assert campaign.status().observed == record[0] + 1
-
-    def everything(self, campaign: Campaign) -> list[tuple[Any, ...]]:
-        """How many campaigns, arms and pulls the database holds."""
-        return rows(
-            campaign,
-            "SELECT (SELECT count(*) FROM cutline_campaigns), (SELECT count(*) FROM cutline_arms), "
-            "(SELECT count(*) FROM cutline_pulls)",
-        )

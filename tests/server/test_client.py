@@ -12,6 +12,7 @@ from campaign_contract.changing import Changing
 from campaign_contract.correcting import Correcting
 from campaign_contract.creating import Creating, ManyArms
 from campaign_contract.deciding import Deciding
+from campaign_contract.importing import Importing
 from campaign_contract.knowing import Knowing
 from campaign_contract.learning import Learning
 from campaign_contract.leasing import Leasing
@@ -104,7 +105,7 @@ class TestAllOverHTTP(
     """The rest of the contract."""
 
 
-class TestSharedOverHTTP(Opening):
+class TestSharedOverHTTP(Opening, Importing):
     @pytest.fixture
     def url(self, serve: Callable[..., str]) -> str:
         return serve()

@@ -10,6 +10,8 @@ from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import read_identities, read_identity
 from cutline.campaign.database.rows import counters
 from cutline.campaign.database.store import Store
+from cutline.campaign.files.importing import Imported, Origin, make
+from cutline.campaign.files.staging import Staging
 from cutline.campaign.operations.asking.ownership import workers_of
 from cutline.campaign.operations.changing import creation
 from cutline.campaign.operations.changing.creation import Arms
@@ -73,6 +75,10 @@ class Campaigns:
         """Create a campaign and return its token and where it stands; raise what ``Campaign.create`` raises."""
         made = creation.create(self._store, name, arms, Settings(**settings), self._clock, known)
         return made.token, counters.status(self._store, made, self._clock)
+
+    def make_of(self, name: str, rows: Staging, origin: Origin, settings: dict[str, Any]) -> Imported:
+        """Create a campaign of the rows of a file, with their tasks as arms; raise ConflictError if there is one."""
+        return make(self._store, name, rows, origin, Settings(**settings))
 
     def workers_of(self, name: str, pulls: Sequence[str]) -> set[str | None]:
         """Return who has asked for these pulls; an id that is none counts for nobody."""

@@ -61,7 +61,7 @@ def line_of(errors: Sequence[Mapping[str, Any]]) -> str:
 def _of(error: Mapping[str, Any]) -> str:
     place, kind = _place(error), str(error["type"])
     if kind == "missing":
-        if len(place) == 1:
+        if place == ("body",):
             return "is empty; it must be a JSON object"
         if place[0] == "query":
             return f"is missing; the address must have it, as in ?{place[-1]}=..."

@@ -17,7 +17,12 @@ from cutline.text import shown
 RETRY_AFTER = 2
 """Seconds after which a client may try again when the database is away."""
 
-_STATUS = {ConflictError: 409, NotFoundError: 404, StoreError: 503, InvalidInputError: 422}
+_STATUS: dict[type[CutlineError], int] = {
+    ConflictError: 409,
+    NotFoundError: 404,
+    StoreError: 503,
+    InvalidInputError: 422,
+}
 """The status of each error; the first that fits counts."""
 
 
@@ -40,25 +45,33 @@ class ProblemError(Exception):
         self.detail = detail
 
 
-def answer(status: int, detail: str, error: str | None = None) -> Response:
-    """Return the response for a problem; after 413 the connection ends, since what is left of the body is not read."""
-    body = ProblemDetails(
+def _details(status: int, detail: str, error: str | None) -> ProblemDetails:
+    return ProblemDetails(
         type="about:blank", title=HTTPStatus(status).phrase, status=status, detail=detail, error=error
     )
+
+
+def answer(status: int, detail: str, error: str | None = None) -> Response:
+    """Return the response for a problem; after 413 the connection ends, since what is left of the body is not read."""
     headers = {
         401: {"WWW-Authenticate": "Bearer"},
         413: {"Connection": "close"},
         503: {"Retry-After": str(RETRY_AFTER)},
     }.get(status)
-    return JSONResponse(body.model_dump(), status, headers, media_type="application/problem+json")
+    body = _details(status, detail, error).model_dump()
+    return JSONResponse(body, status, headers, media_type="application/problem+json")
+
+
+def problem_of(error: CutlineError) -> ProblemDetails:
+    """Return what Cutline raises as a problem."""
+    kind = next((kind for kind in _STATUS if isinstance(error, kind)), type(error))
+    return _details(_STATUS.get(kind, 500), str(error), kind.__name__)
 
 
 def of_error(error: CutlineError) -> Response:
     """Return the response for what Cutline raises."""
-    for kind, status in _STATUS.items():
-        if isinstance(error, kind):
-            return answer(status, str(error), kind.__name__)
-    return answer(500, str(error), type(error).__name__)
+    problem = problem_of(error)
+    return answer(problem.status, problem.detail, problem.error)
 
 
 def _line_of_path(request: Request, error: HTTPException) -> str:

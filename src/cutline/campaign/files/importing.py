@@ -12,15 +12,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Protocol, TypedDict, Unpack
 
 from cutline.campaign.arithmetic import to_units
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.database.clock import Clock
-from cutline.campaign.database.connecting.address import Url
+from cutline.campaign.database.connecting.address import Url, is_service
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.rows.learnt import read_state
 from cutline.campaign.database.store import Store
+from cutline.campaign.files import sending
 from cutline.campaign.files.staging import StagedRow, Staging
 from cutline.campaign.operations.changing import roster
 from cutline.campaign.operations.changing.building import building
@@ -34,6 +35,7 @@ from cutline.campaign.operations.observing.joining import (
     observed_keys,
 )
 from cutline.campaign.operations.upkeep.learning import keep_up
+from cutline.campaign.remote.campaign import RemoteCampaign
 from cutline.campaign.results import Observation
 from cutline.campaign.resume import DEFAULT_NAME, find, terms_of_new
 from cutline.campaign.settings import Settings
@@ -59,6 +61,14 @@ class Imported:
     new: int
     arms: int | None
     withdrawn: int = 0
+
+
+class Origin(Protocol):
+    """Where rows come from."""
+
+    def source(self) -> Source:
+        """Return the source of rows; raise InvalidInputError if it has no name."""
+        ...
 
 
 class ImportOptions(TypedDict, total=False):
@@ -90,14 +100,14 @@ def import_file(
     file's name in the identity of rows that need it, see above. ``replace``: of a task in the file, its source's
     rows that are not in it count no more, and another label of a result from elsewhere replaces it. ``settings``:
     see ``resume``. Totals are so many results of 1 and then of 0. The memory that it takes does not depend on the
-    file, and nobody else waits for it for long.
+    file, and nobody else waits for it for long. On a server the rows are sent to it, and ``progress`` says nothing.
 
     Raises InvalidInputError, with the line, for what cannot be read, for a worker's second label of a task unless
     workers repeat, and for a file without a name of its own whose rows need a source; NotFoundError for a task that is
     no arm; ConflictError for a result that is there with another label, and for a source that has fewer rows than
     before or is another file; what ``resume`` raises. Then nothing is imported.
     """
-    origin = _Origin(path, options.get("source"))
+    origin = _FileOrigin(path, options.get("source"))
     labelled = Labelled(path, **(reading or {}))
     shown = labelled.source
     with Staging(shown) as staging:
@@ -107,18 +117,29 @@ def import_file(
         given = settings or {}
         found = find(url, name, None, given)
         if not isinstance(found, Campaign):
-            terms = terms_of_new(found, given)
+            terms = Settings(**terms_of_new(found, given))
             try:
-                return _make(url, name or DEFAULT_NAME, staging, origin, Settings(**terms), progress)
+                return _make_there(url, name or DEFAULT_NAME, staging, origin, terms, progress)
             except ConflictError:  # somebody else was faster
                 found = find(url, name or DEFAULT_NAME, None, given)
                 if not isinstance(found, Campaign):
                     raise
         with found as campaign:
-            return _join(campaign, staging, origin, options, progress)
+            if isinstance(campaign, RemoteCampaign):
+                return Imported(**campaign.import_rows(sending.written(staging, origin, options)))
+            return join(campaign, staging, origin, options, progress)
 
 
-class _Origin:
+def _make_there(
+    url: Url, name: str, staging: Staging, origin: Origin, settings: Settings, progress: Progress | bool | None
+) -> Imported:
+    if is_service(url):
+        return Imported(**RemoteCampaign.make_of_rows(url, name, sending.written(staging, origin, {}, settings)))
+    with Store.connect(url, create=True) as store:
+        return make(store, name, staging, origin, settings, progress)
+
+
+class _FileOrigin:
     """Where rows come from: a file, or something that has no name that lasts."""
 
     def __init__(self, path: Paths, source: str | None) -> None:
@@ -145,12 +166,18 @@ class _Origin:
         return Source(Path(real).name.removesuffix(".gz"), real.removesuffix(".gz"), False)
 
 
-def _make(
-    url: Url, name: str, staging: Staging, origin: _Origin, settings: Settings, progress: Progress | bool | None
+def make(
+    store: Store,
+    name: str,
+    staging: Staging,
+    origin: Origin,
+    settings: Settings,
+    progress: Progress | bool | None = False,
 ) -> Imported:
+    """Make a campaign of rows that are staged, with their tasks as arms; raise ConflictError if there is one."""
     source = origin.source() if staging.place(settings.repeat_workers) else None
     rows = staging.results
-    with Store.connect(url, create=True) as store, progress_bar("importing", rows, progress) as advance:
+    with progress_bar("importing", rows, progress) as advance:
         with building(store, name, settings, ((task, None) for task in staging.tasks())) as campaign:
             batches = _batches(_results(staging, source), advance)
             new = build_with(store, campaign, batches, source)
@@ -159,9 +186,14 @@ def _make(
         return Imported(name, rows, new, made_with)
 
 
-def _join(
-    campaign: Campaign, staging: Staging, origin: _Origin, options: ImportOptions, progress: Progress | bool | None
+def join(
+    campaign: Campaign,
+    staging: Staging,
+    origin: Origin,
+    options: ImportOptions,
+    progress: Progress | bool | None = False,
 ) -> Imported:
+    """Record rows that are staged in a campaign that is there, all or none; see ``import_file``."""
     source = origin.source() if staging.place(campaign.settings.repeat_workers) else None
     store, identity = campaign._store, campaign._identity
     rows, replace = staging.results, options.get("replace", False)

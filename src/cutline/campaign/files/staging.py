@@ -4,7 +4,7 @@ So a file of any length is checked as a whole, and takes its place among rows be
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, Self
 
@@ -82,9 +82,31 @@ class Staging:
         if self.totals:
             self._check_once()
 
+    def fill_with(self, files: Iterable[str], totals: bool, rows: Iterable[Sequence[Any]]) -> None:
+        """Take the rows that ``sent`` of another staging yielded, whose ``files`` and ``totals`` these are."""
+        self._files, self.totals = {name: number for number, name in enumerate(files)}, totals
+        self._rows.execute("BEGIN")
+        self._rows.executemany(
+            "INSERT INTO rows (file, line, task, worker, label, key, note, times) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows
+        )
+        self._rows.execute("COMMIT")
+        if totals:
+            self._check_once()
+
+    def sent(self) -> Iterator[tuple[Any, ...]]:
+        """Yield all rows for ``fill_with``: file, line, task, worker, label, key, note and how often it stands."""
+        yield from self._rows.execute(
+            "SELECT file, line, task, worker, label, key, note, times FROM rows ORDER BY position"
+        )
+
+    @property
+    def files(self) -> list[str]:
+        """The names of the files that rows are from."""
+        return list(self._files)
+
     def where(self, file: int, line: int) -> str:
         """Return a line of a file as messages name it."""
-        return f"{list(self._files)[file]}, line {line}"
+        return f"{self.files[file]}, line {line}"
 
     @property
     def results(self) -> int:

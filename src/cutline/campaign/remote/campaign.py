@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Self, Unpack
+from typing import IO, Any, Self, Unpack
 
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.checks import (
@@ -22,6 +22,7 @@ from cutline.campaign.operations.telling.telling import checked_answer
 from cutline.campaign.remote.answers import decision_of, past_pull_of, status_of
 from cutline.campaign.remote.bodies import body_of_change, body_of_creation
 from cutline.campaign.remote.connection import Connection
+from cutline.campaign.remote.rows import rows_sent
 from cutline.campaign.results import (
     ArmHistory,
     Change,
@@ -83,6 +84,15 @@ class RemoteCampaign(Campaign):
         except ConflictError as error:
             raise ConflictError(f"campaign {name!r}: {error}") from None
         return made
+
+    @classmethod
+    def make_of_rows(cls, url: Url, name: str, rows: IO[bytes]) -> dict[str, Any]:
+        """Create a campaign of rows that ``files.sending`` has written; return what an import says."""
+        return rows_sent(Connection(url, None), rows, campaign=name)
+
+    def import_rows(self, rows: IO[bytes]) -> dict[str, Any]:
+        """Record rows that ``files.sending`` has written; return what an import says."""
+        return rows_sent(self._connection, rows, **self._which)
 
     @property
     def name(self) -> str:

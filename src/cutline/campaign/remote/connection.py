@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote, urlencode
 
 from cutline.campaign.database.connecting.address import Url, service_address
@@ -72,6 +72,10 @@ class Connection:
         data = body if isinstance(body, bytes) else json.dumps(body, allow_nan=False).encode()
         return self._read(self._send("POST", path, query, data, again=again))
 
+    def post_file(self, path: str, file: IO[bytes], **query: Any) -> Any:
+        """Send what is in a file as it stands, and return what the server answers; it may be sent twice."""
+        return self._read(self._send("POST", path, query, file, kind="application/octet-stream"))
+
     def delete(self, path: str, **query: Any) -> None:
         """Send a DELETE."""
         self._read(self._send("DELETE", path, query, again=False))
@@ -107,9 +111,10 @@ class Connection:
         method: str,
         path: str,
         query: Mapping[str, Any],
-        body: bytes | None = None,
+        body: bytes | IO[bytes] | None = None,
         again: bool = True,
         stream: bool = False,
+        kind: str = "application/json",
     ) -> Any:
         import urllib3
 
@@ -130,7 +135,7 @@ class Connection:
             raise_on_status=False,
             raise_on_redirect=False,
         )
-        headers = self._headers | ({} if body is None else {"Content-Type": "application/json"})
+        headers = self._headers | ({} if body is None else {"Content-Type": kind})
         try:
             response = self._connections().request(
                 method,
@@ -168,13 +173,15 @@ class Connection:
 
     def _error(self, response: Any) -> CutlineError:
         """Return the error for an answer that says what is wrong."""
-        status = response.status
         try:
-            problem = json.loads(response.data)
-            detail, name = str(problem["detail"]), problem.get("error")
+            return self.error_of(json.loads(response.data))
         except (ValueError, KeyError, TypeError, AttributeError):
-            return StoreError(f"{self.address}: HTTP {status}; is this the address of a Cutline server?")
-        kind = _ERRORS.get(name) or _BY_STATUS.get(status, StoreError)
+            return StoreError(f"{self.address}: HTTP {response.status}; is this the address of a Cutline server?")
+
+    def error_of(self, problem: Mapping[str, Any]) -> CutlineError:
+        """Return the error for a problem that the server tells; raise KeyError and others if it is none."""
+        detail, status = str(problem["detail"]), problem["status"]
+        kind = _ERRORS.get(problem.get("error", "")) or _BY_STATUS.get(status, StoreError)
         if kind is not AccessError:
             return kind(detail)
         if status == _NOBODY and not self._headers:

@@ -6,9 +6,16 @@ cannot hold a slash or two dots, and a URL not ten thousand characters.
 
 from fastapi import APIRouter
 
-from cutline.server.api import campaigns, changes, events, pulls, results
+from cutline.server.api import campaigns, changes, events, imports, pulls, results
 from cutline.server.problems import documented
 
 router = APIRouter(prefix="/api/v1", responses=documented(400, 401, 403, 404, 409, 413, 422, 503))
-for _part in (pulls, campaigns, changes, results, events):  # routes are tried in their order: the most frequent first
+for _part in (
+    pulls,
+    campaigns,
+    changes,
+    results,
+    imports,
+    events,
+):  # routes are tried in their order: the most frequent first
     router.include_router(_part.router)

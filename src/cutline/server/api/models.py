@@ -271,3 +271,13 @@ class New(BaseModel):
     """How many of what was sent are new; the others were known, and nothing has changed for them."""
 
     new: int
+
+
+class Imported(BaseModel):
+    """What an import did; see ``cutline import``."""
+
+    name: str
+    rows: int = Field(description="How many results were sent.")
+    new: int = Field(description="How many of them were not there.")
+    arms: int | None = Field(description="How many arms the campaign was made with; null if it was there.")
+    withdrawn: int = Field(description="How many earlier results of the source count no more.")
