@@ -41,14 +41,32 @@ class Measurer(Protocol):
         ...
 
 
-class SingleMeasurer:
+class _Stoppable:
+    """Makes what fails for the moment again, and can be stopped if it measures by a command."""
+
+    def __init__(self, measure: Callable[..., object], retry: Retry | None) -> None:
+        refuse_coroutine_function(measure)
+        self._command = measure if isinstance(measure, Command | BatchCommand) else None
+        self._retrier = Retrier(retry)
+
+    def stop(self, how: signal.Signals) -> None:
+        """See Measurer."""
+        self._retrier.stop()
+        if self._command:
+            self._command.stop(how)
+
+    @property
+    def can_be_stopped(self) -> bool:
+        """See Measurer."""
+        return self._command is not None
+
+
+class SingleMeasurer(_Stoppable):
     """Measures one arm at a time, by a callable or a command."""
 
     def __init__(self, measure: Measure | Command, retry: Retry | None) -> None:
-        refuse_coroutine_function(measure)
+        super().__init__(measure, retry)
         self._measure = measure
-        self._command = measure if isinstance(measure, Command) else None
-        self._retrier = Retrier(retry)
 
     def measure(self, batch: Sequence[Pull], say: Watch) -> BatchResult:
         """See Measurer."""
@@ -60,27 +78,14 @@ class SingleMeasurer:
         except Exception as error:
             return _failed([pull], error)
 
-    def stop(self, how: signal.Signals) -> None:
-        """See Measurer."""
-        self._retrier.stop()
-        if self._command:
-            self._command.stop(how)
 
-    @property
-    def can_be_stopped(self) -> bool:
-        """See Measurer."""
-        return self._command is not None
-
-
-class BatchMeasurer:
+class BatchMeasurer(_Stoppable):
     """Measures many arms at a time, by a callable or a command."""
 
     def __init__(self, measure: MeasureBatch | BatchCommand, retry: Retry | None) -> None:
-        refuse_coroutine_function(measure)
+        super().__init__(measure, retry)
         self._measure = measure
-        self._command = measure if isinstance(measure, BatchCommand) else None
         self._momentary = (retry or Retry()).momentary
-        self._retrier = Retrier(retry)
 
     def measure(self, batch: Sequence[Pull], say: Watch) -> BatchResult:
         """See Measurer."""
@@ -90,17 +95,6 @@ class BatchMeasurer:
             return _failed(batch, error)  # no arm is to blame, and halves would fail as well
         except Exception as error:
             return BatchResult(death=trouble_of(error), suspects=[pull.arm for pull in batch])
-
-    def stop(self, how: signal.Signals) -> None:
-        """See Measurer."""
-        self._retrier.stop()
-        if self._command:
-            self._command.stop(how)
-
-    @property
-    def can_be_stopped(self) -> bool:
-        """See Measurer."""
-        return self._command is not None
 
     def _measure_once(self, batch: Sequence[Pull]) -> BatchResult:
         if not isinstance(self._measure, BatchCommand):
