@@ -10,10 +10,8 @@ import postgres
 from campaign_contract.campaigns import STRANGE_IDS
 from campaign_contract.correcting import Correcting
 from campaign_contract.creating import Creating
-from campaign_contract.knowing import Knowing
 from campaign_contract.observing import Observing
 from campaign_contract.paging import Paging
-from campaign_contract.pulling import Pulling
 from campaign_contract.remembering import Remembering
 from campaign_contract.requesting import Requesting
 from campaign_contract.rosters import Rosters
@@ -50,7 +48,7 @@ def tables(encoded: dict[str, str]) -> Iterator[str]:
 
 
 class TestInBytesThatNobodyConverts(
-    Creating, Observing, Telling, Correcting, Remembering, Paging, Requesting, Rosters, Pulling, Working, Knowing, Whole
+    Creating, Observing, Telling, Correcting, Remembering, Paging, Requesting, Rosters, Working, Whole
 ):
     """The part of the contract in which texts come and go: ids, names of workers, notes, keys; what is searched."""
 

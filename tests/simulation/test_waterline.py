@@ -37,6 +37,7 @@ def assert_the_engines_agree(policy: Policy, problem: Problem, budgets: list[int
 
 
 @pytest.mark.parametrize("name", POLICIES)
+@share_of_examples(0.6)
 @given(
     means=st.lists(MEANS, min_size=1, max_size=12),
     threshold=st.sampled_from([0.5, 0.3, 0.55, 1 / 3, 0.9, 0.01]),
