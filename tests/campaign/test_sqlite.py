@@ -1,6 +1,7 @@
 """Campaigns in an SQLite file."""
 
 import logging
+import os
 import sqlite3
 import subprocess
 import sys
@@ -268,3 +269,15 @@ def test_a_stop_while_a_connection_is_closed_is_raised_and_not_printed(
     with pytest.raises(KeyboardInterrupt):
         campaign.close()
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("said", ["disk I/O error", "database or disk is full"])
+def test_a_full_disk_is_called_so_and_a_broken_one_is_not(
+    path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    path.touch()
+    database = engines.open_database(str(path), create=False)
+    assert str(database.explain(Exception(said))) == f"{path}: {said}"
+    full = os.statvfs_result((4096, 4096, 100, 15, 15, 9, 9, 9, 0, 255))  # 15 free blocks
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
+    assert str(database.explain(Exception(said))) == f"{path}: the disk is full; make room on it and try again"

@@ -279,3 +279,9 @@ def test_the_objects_of_a_json_array_are_rows(tmp_path: Path, name: str, content
 
 def test_a_csv_file_may_begin_with_a_bracket(tmp_path: Path) -> None:
     assert read(write(tmp_path, "x.csv", "[note],task,label\nx,a,1\n"), (TASK, LABEL)) == [(2, ("a", "1"))]
+
+
+@pytest.mark.parametrize("begin", ['{"task": "a"}\n', ' [\n {"task": "a"}]', '\ufeff[{ "task": "a"}]'])
+def test_json_that_is_called_csv_is_refused_as_what_it_is(tmp_path: Path, begin: str) -> None:
+    message = "FILE begins as JSON does, not as CSV; name it .json or .jsonl"
+    assert error_of(write(tmp_path, "x.csv", begin)) == message

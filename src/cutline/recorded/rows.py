@@ -4,6 +4,7 @@ Nothing is guessed about values: a field is the text that stands in the file, a 
 """
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -113,6 +114,10 @@ class Table:
             raise InvalidInputError(f"{self.name} has a header and no rows")
 
 
+_OBJECT = re.compile(rb'(\xef\xbb\xbf)?\s*\[?\s*\{\s*"')
+"""How a JSON object begins, or an array of them; an id in brackets does not."""
+
+
 @contextmanager
 def open_table(path: StrPath) -> Iterator[Table]:
     """Open a file, or standard input for ``-``, as a Table; raise what ``open_file`` and ``table_of`` raise."""
@@ -128,6 +133,10 @@ def table_of(file: File, conditions: Conditions | None = None) -> Table:
     """
     rows: Iterator[tuple[int, Row]]
     suffix = PurePath(file.name.lower().removesuffix(".gz")).suffix
+    if suffix in _DELIMITERS and _OBJECT.match(file.beginning):
+        raise InvalidInputError(
+            f"{file.name} begins as JSON does, not as {suffix[1:].upper()}; name it .json or .jsonl"
+        )
     if is_array(file) and suffix not in _DELIMITERS:
         rows, as_objects = objects(file, strict=True), True
     else:

@@ -90,6 +90,8 @@ class Database:
         said = " ".join(lines) if lines[0].endswith(":") else lines[0]
         if self.is_sqlite and said == "database is locked":
             said += f": others were at work on it for {PATIENCE:.0f} s; try again"
+        if self.file is not None and said in ("disk I/O error", "database or disk is full") and self.file.has_no_room():
+            said = "the disk is full; make room on it and try again"
         return StoreError(hide_passwords(f"{self.label}: {said}", self.url))
 
     def before_fork(self) -> None:

@@ -35,6 +35,9 @@ _OPEN: State = (1,)
 _UNFINISHED: State = (2,)
 """The log, or the journal, holds what is not in the file."""
 
+_ROOM = 64 * 1024
+"""Bytes of the files -wal and -shm of a database in which little has been written."""
+
 
 class SqliteFile:
     """The file of a database at ``path``, without symbolic links; ``label`` names it in messages.
@@ -90,6 +93,14 @@ class SqliteFile:
             beside.append(os.path.dirname(self.path))
         forbidden = (hide_passwords(path, path) for path in (self.path, *beside) if not os.access(path, os.W_OK))
         return next(forbidden, None)
+
+    def has_no_room(self) -> bool:
+        """Tell whether the disk has less room than SQLite needs beside the file even to read it."""
+        try:
+            disk = os.statvfs(os.path.dirname(self.path))
+        except OSError:
+            return False
+        return disk.f_bavail * disk.f_frsize < _ROOM
 
     def connect_to_read(self) -> sqlite3.Connection:
         """Open the file so that nothing is written, neither to it nor beside it; see ``has_changed``."""
