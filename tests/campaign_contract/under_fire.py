@@ -26,7 +26,7 @@ class UnderFire(CampaignTests):
     ) -> None:
         monkeypatch.setattr(learning, "_BATCH", 7)
         campaign = create(30, budget=100, max_pulls_per_arm=20)
-        stop, lost, told = threading.Event(), [], []
+        stop, lost, told, corrected = threading.Event(), [], {}, set()
 
         def work(seed: int) -> None:
             answers = random.Random(seed)
@@ -36,8 +36,13 @@ class UnderFire(CampaignTests):
                         if answers.random() < 0.1:
                             campaign.abandon(pull)
                         else:
-                            campaign.tell(pull, answers.random() < 0.6)
-                            told.append(pull.arm)
+                            reward, note = answers.random() < 0.6, f"said by {seed}"
+                            campaign.tell(pull, reward, note)
+                            told[pull.id] = (pull.arm, reward, note)
+                        if answers.random() < 0.1 and pull.id in told:
+                            campaign.correct(pull, not reward, f"{note}, and again")
+                            told[pull.id] = (pull.arm, not reward, f"{note}, and again")
+                            corrected.add(pull.id)
                 except Exception as error:
                     lost.append(error)
 
@@ -61,7 +66,8 @@ class UnderFire(CampaignTests):
         campaign.change(bring_back=["arm 17"], retire=["arm 4"])
         campaign.change(budget=1000, threshold=0.5, policy="LSA", decide="likelier", max_pulls_per_arm=None, **PRIOR)
         audit(campaign)
-        assert sorted(told) == sorted(item.arm for item in campaign.results())
+        assert told == {item.key: (item.arm, item.reward, item.note) for item in campaign.results()}
+        assert corrected  # or it was not tried
         expected = create([*arms(30), *(f"new {step}" for step in range(18))], **PRIOR)
         expected.observe_many((item.arm, item.reward) for item in campaign.results())
         expected.change(retire=["arm 4"])
