@@ -9,6 +9,7 @@ import pytest
 from campaign_contract.asking import Asking
 from campaign_contract.campaigns import Clock, Create, arms
 from campaign_contract.changing import Changing
+from campaign_contract.clocks import Clocks
 from campaign_contract.correcting import Correcting
 from campaign_contract.creating import Creating, ManyArms
 from campaign_contract.deciding import Deciding
@@ -105,7 +106,7 @@ class TestAllOverHTTP(
     """The rest of the contract."""
 
 
-class TestSharedOverHTTP(Opening, Importing):
+class TestSharedOverHTTP(Clocks, Opening, Importing):
     @pytest.fixture
     def url(self, serve: Callable[..., str]) -> str:
         return serve()

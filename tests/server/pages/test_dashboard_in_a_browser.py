@@ -73,11 +73,13 @@ def test_axe_finds_nothing_at_any_width_in_light_and_dark(page: Page, db: str) -
         for turn in range(3):
             for pull in campaign.ask(40, worker=f"worker {turn}"):
                 campaign.tell(pull, len(pull.arm) % 2)
+        campaign.change(workers="weighed", excluded=["worker 1", "nobody yet"], known={"wren 1": True})
         for path in (
             "/",
             "/campaign?campaign=birds",
             "/arm?campaign=birds&arm=a%2Fb",
             "/workers?campaign=birds&rates=yes",
+            "/known?campaign=birds&new=1",
             "/login",
         ):
             page.goto(address + path)
