@@ -118,6 +118,7 @@ def test_arms_in_json_lines_have_payloads(campaign: Run, cutline: Run) -> None:
         ('{"payload": 1}', "'{\"payload\": 1}' has no id that is a text; it must be like"),
         ("3", "'3' has no id that is a text; it must be like"),
         ('"b"\n{"id": "b"}', "'b' stands in line 1 already"),
+        ('{"id": "b", "known": 2}', "known is '2'; it must be 0 or 1, or be left out"),
     ],
 )
 def test_json_lines_that_are_no_arms_are_refused_with_their_line(campaign: Run, line: str, message: str) -> None:
@@ -125,6 +126,30 @@ def test_json_lines_that_are_no_arms_are_refused_with_their_line(campaign: Run, 
     done = campaign("change", "--add-arms", "new.jsonl")
     assert (done.status, done.err.count("\n")) == (2, 1)
     assert done.err.startswith(f"cutline: new.jsonl, line {line.count(chr(10)) + 1}: {message}")
+
+
+def test_arms_in_json_lines_have_answers_that_are_known(campaign: Run, cutline: Run) -> None:
+    Path("new.jsonl").write_text('{"id": "c", "known": 1}\n{"id": "d", "known": false, "payload": "d.jpg"}\n"e"\n')
+    weighed = ["--threshold", "0.5", "--budget", "3", "--workers", "weighed"]
+    made = cutline("campaign", "create", "--db", "y.db", "--arms", "new.jsonl", *weighed)
+    assert made.status == 0
+    with Campaign.open("y.db", "main") as opened:
+        assert [(item.above, item.known) for item in opened.decisions()] == [(True, True), (False, True), (None, False)]
+    Path("more.jsonl").write_text('{"id": "e", "known": 1}\n{"id": "f", "known": 0}\n')
+    changed = cutline("campaign", "change", "--db", "y.db", "--add-arms", "more.jsonl")
+    assert changed.err == "campaign 'main': arms added, 1: f; answers known, 2: e, f\n"
+    assert cutline("export", "decisions", "--db", "y.db", "--out", "again.jsonl").status == 0
+    assert cutline("campaign", "create", "--db", "z.db", "--arms", "again.jsonl", *weighed).status == 0
+    with Campaign.open("z.db", "main") as opened:
+        assert [item.above for item in opened.decisions() if item.known] == [True, False, True, False]
+    Path("gold.csv").write_text("task,label\nc,0\n")
+    done = cutline("campaign", "create", "--db", "q.db", "--arms", "new.jsonl", "--known", "gold.csv", *weighed)
+    assert done.err.startswith(
+        "cutline: the known answer of 'c' is 1 in the file of arms and 0 in that of known answers"
+    )
+    alike = cutline("campaign", "create", "--db", "q.db", "--arms", "new.jsonl", *weighed[:-2])
+    assert (done.status, alike.status) == (2, 2)
+    assert alike.err.startswith("cutline: known answers are there for workers to be weighed by; give workers weighed")
 
 
 def test_what_would_be_decided_with_another_threshold_is_shown(campaign: Run) -> None:

@@ -140,7 +140,7 @@ def command(  # noqa: PLR0913 - one parameter an option
           -- pytest -q --junitxml={report} {arms}
     """
     from cutline.campaign import BatchCommand, Command, run, run_batches
-    from cutline.campaign.files.arms_file import read_arms
+    from cutline.campaign.files.arms_file import ArmsFile, read_arms
     from cutline.campaign.resume import resume
     from cutline.campaign.running.options import check_run
     from cutline.cli._running import conduct, retry_of
@@ -158,8 +158,8 @@ def command(  # noqa: PLR0913 - one parameter an option
     else:
         many = BatchCommand(words, report=report, **shared)
         start = partial(run_batches, measure=many, batch=batch, **how)
-    arms = None if arms_file is None else read_arms(arms_file)
-    campaign, new = resume(db, name, arms, settings(options), change, answers(known))
+    arms = ArmsFile({}, {}) if arms_file is None else read_arms(arms_file)
+    campaign, new = resume(db, name, arms.payloads or None, settings(options), change, arms.answers(answers(known)))
     return conduct(db, campaign, new, start, output)
 
 

@@ -77,7 +77,7 @@ def _number(kind: Callable[[str], Any], what: str, word: str) -> Callable[..., t
     "add",
     metavar="FILE",
     help="Add the arms that are new among these, one id a line, or JSON Lines with payloads, which replace those that "
-    "are there; - for standard input.",
+    "are there, and known answers; - for standard input.",
 )
 @click.option(
     "--retire-arms", "retire", metavar="FILE", help="Ask for these no more, and decide nothing; their results stay."
@@ -109,17 +109,19 @@ def command(db: str, name: str | None, known: str | None, form: str, **options: 
       cutline campaign change --db labels.db --question "Is it a bird?" --labels "not a bird,bird"
       cutline campaign change --db labels.db --workers weighed --known gold.csv --exclude bob
     """
-    from cutline.campaign.files.arms_file import read_arms
+    from cutline.campaign.files.arms_file import ArmsFile, read_arms
     from cutline.campaign.files.exporting import change_in_words, change_rows
     from cutline.campaign.resume import open_one
 
     given = {key: value for key, value in options.items() if value not in (None, ())}
     changes: Any = {key: value[0] if isinstance(value, tuple) else value for key, value in given.items()}
-    changes |= {key: read_arms(options[key]) for key in ("add", "retire", "bring_back") if key in given}
+    files = {key: read_arms(options[key]) for key in ("add", "retire", "bring_back") if key in given}
+    changes |= {key: file.payloads for key, file in files.items()}
     if "excluded" in given:
         changes["excluded"] = () if given["excluded"] == ("none",) else given["excluded"]
-    if known is not None:
-        changes["known"] = answers(known)
+    told = files.get("add", ArmsFile({}, {})).answers(answers(known))
+    if told is not None:
+        changes["known"] = told
     if not changes:
         raise InvalidInputError("nothing to change is given, such as --budget 6000")
     with open_one(db, name) as campaign:

@@ -28,7 +28,7 @@ from cutline.errors import InvalidInputError
     "arms_file",
     required=True,
     metavar="FILE",
-    help="The arms, one id a line, or JSON Lines with payloads; - for standard input.",
+    help="The arms, one id a line, or JSON Lines with payloads and known answers; - for standard input.",
 )
 @settings_options
 @wording_options
@@ -57,8 +57,9 @@ def command(db: str, name: str, arms_file: str, known: str | None, form: str, **
         if needed not in given:
             raise InvalidInputError(f"--{needed} is missing")
     arms = read_arms(arms_file)
-    with Campaign.create(db, name, arms, known=answers(known), **{"policy": POLICY} | given) as campaign:
+    told = arms.answers(answers(known))
+    with Campaign.create(db, name, arms.payloads, known=told, **{"policy": POLICY} | given) as campaign:
         status = campaign.status()
-    say_done(f"campaign {name!r} in {label(db)}: {counted(len(arms), 'arm')}", status_row(status), form)
+    say_done(f"campaign {name!r} in {label(db)}: {counted(len(arms.payloads), 'arm')}", status_row(status), form)
     if status.warning:
         say(status.warning)

@@ -48,7 +48,8 @@ def upload(
         given = NewSettings.model_validate_json(settings)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_context=False)) from None
-    return Status.of(*served.create(name, read_upload(arms, lambda path: list(read_arms(path))), given.model_dump()))
+    file = read_upload(arms, read_arms)
+    return Status.of(*served.create(name, list(file.payloads), given.model_dump(), file.known))
 
 
 @router.delete("/campaigns", status_code=204, dependencies=[Depends(May(Action.MANAGE))])
