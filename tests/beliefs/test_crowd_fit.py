@@ -28,7 +28,7 @@ def rare(tasks: int, share: float, seed: int) -> tuple[Labels, NDArray[np.bool_]
 @pytest.mark.parametrize("tasks", [100, 300])
 def test_where_one_answer_is_rare_weights_have_fewer_wrong_than_a_majority(tasks: int, share: float) -> None:
     wrong = np.zeros(2)
-    for seed in range(6):
+    for seed in range(4):
         labels, truth = rare(tasks, share, seed)
         by_weight = likelier(Crowd.learn(labels, tasks // 5).evidence(labels))
         by_majority = np.bincount(labels.task, labels.label) >= 2.5
@@ -105,3 +105,16 @@ def test_the_probability_of_labels_is_the_integral_over_how_their_task_looks() -
     found, support = _Table.of(labels, 3).posterior(rates, share, spread)
     assert found == pytest.approx(truths, abs=1e-4)
     assert support == pytest.approx(logarithm, abs=1e-4)
+
+
+def test_very_many_labels_tell_whether_they_hang_together_by_some_of_them() -> None:
+    labels, _ = appearing(10_000, 300, 4, 1)
+    assert 0.1 < Crowd.learn(labels, 300).correlation < 0.5
+    assert Crowd.learn(crowd(10_000, 300, 4, 1)[0], 300).correlation <= 0.02
+
+
+def test_while_no_task_has_two_labels_half_of_them_are_taken_to_be_a_yes() -> None:
+    labels, _, _ = crowd(5_000, 100, 1, 1, prevalence=0.2)
+    found = Crowd.learn(labels, 100)
+    assert found.prevalence == pytest.approx(0.5, abs=1e-4)
+    assert found.rate == pytest.approx(0.73, abs=0.05)

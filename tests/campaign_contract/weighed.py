@@ -1,5 +1,6 @@
 """A campaign that asks and decides by what the label of each worker is worth."""
 
+import itertools
 import math
 import random
 from typing import Any
@@ -64,13 +65,13 @@ def expected_index(campaign: Campaign, worker: str, row: tuple[Any, ...]) -> flo
 
 class Weighed(CampaignTests):
     def test_it_asks_and_decides_better_than_where_workers_count_alike(self, create: Create) -> None:
-        errors = []
-        for workers in ("weighed", "alike"):
-            crowd = Crowd(60)
+        errors = {"weighed": 0, "alike": 0}
+        for seed, workers in itertools.product((1, 3), errors):
+            crowd = Crowd(60, seed)
             campaign = create(60, workers=workers)
             crowd.work(campaign, 240)
-            errors.append(crowd.wrong(campaign))
-        assert errors[0] < 0.6 * errors[1]
+            errors[workers] += crowd.wrong(campaign)
+        assert errors["weighed"] < 0.6 * errors["alike"]
 
     def test_it_learns_at_one_result_an_arm_and_then_by_a_schedule_fixed_in_advance(self, create: Create) -> None:
         campaign = create(30, workers="weighed")

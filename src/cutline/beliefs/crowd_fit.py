@@ -34,7 +34,7 @@ _STEPS, _CLOSE = 40, 2e-3
 _SPREADS = (0.0, 0.3, 0.6, 1.0)
 _PER_SPREAD = 3.0
 _FAIR = 0.6  # how often a crowd must be right for labels to be taken as dependent
-_ENOUGH = 20_000  # labels that tell s
+_ENOUGH = 30_000  # labels that tell s
 _FEW_TASKS = 1_000  # the prior of the share matters with fewer
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _CORRELATIONS = np.concatenate([np.linspace(0.0, 0.2, 21), np.linspace(0.25, 1.0, 16)])
@@ -55,6 +55,7 @@ class _Share(NamedTuple):
         return float(beta - betaln(self.yes, self.no)) + math.log(self.probability)
 
 
+_HALF = _Share(1e9, 1e9, 1.0)  # nothing tells the share while no task has two labels
 _BALANCED = _Share(100.0, 100.0, 0.96)
 _RARE = (_Share(1.0, 19.0, 0.02), _Share(19.0, 1.0, 0.02))  # yes, or no
 
@@ -151,21 +152,32 @@ class _Table(NamedTuple):
 def fit_crowd(labels: Labels, workers: int, one_rate: bool = False) -> Fit:
     """Return what the labels, at least one, tell of so many workers; each has ``one_rate``, or one for each truth."""
     table = _Table.of(labels, workers)
-    part = table.thinned(_ENOUGH)
-    start = _first_guess(part, one_rate)
-    fits = [_fit(part, start, spread, _BALANCED, one_rate) for spread in _SPREADS]
-    fair = [fit for fit in fits if fit.rate >= _FAIR or not fit.spread]
-    best = max(fair, key=lambda fit: fit.support - _PER_SPREAD * fit.spread)
+    start = _first_guess(table, one_rate)
+    if table.numbers().max() <= 1.0 and (table.known < 0).all():
+        return _fit(table, start, 0.0, _HALF, one_rate, steps=1)
+    best = _best_spread(table, start, one_rate)
     if table.known.size < _FEW_TASKS:
         rivals = [(best, _BALANCED)]
         for share in _RARE:
-            guess = expit(math.log(share.yes / share.no) + part.leaning() * logit(RATE))
-            rivals.append((_fit(part, guess, 0.0, share, one_rate), share))
-        best, _ = max(rivals, key=lambda rival: _evidence(part, *rival))
-    if part is not table:
-        truth, _ = table.posterior(best.rates, best.prevalence, best.spread)
-        best = _fit(table, truth, best.spread, _BALANCED, one_rate)
+            guess = expit(math.log(share.yes / share.no) + table.leaning() * logit(RATE))
+            rivals.append((_fit(table, guess, 0.0, share, one_rate), share))
+        best, _ = max(rivals, key=lambda rival: _evidence(table, *rival))
     return best._replace(correlation=_correlation(table, best) if best.spread else 0.0)
+
+
+def _best_spread(table: _Table, start: Floats, one_rate: bool) -> Fit:
+    """Return the fit with the s that the labels support most; of very many labels some tell it, as their rates are."""
+    independent = _fit(table, start, 0.0, _BALANCED, one_rate)
+    part = table.thinned(_ENOUGH)
+    if part is table:
+        fits = [independent, *(_fit(table, start, spread, _BALANCED, one_rate) for spread in _SPREADS[1:])]
+        fair = [fit for fit in fits if fit.rate >= _FAIR or not fit.spread]
+        return max(fair, key=lambda fit: fit.support - _PER_SPREAD * fit.spread)
+    rates, share = independent.rates, independent.prevalence
+    supports = {spread: part.posterior(rates, share, spread)[1] - _PER_SPREAD * spread for spread in _SPREADS}
+    spread = max(supports, key=supports.__getitem__)
+    best = _fit(table, start, spread, _BALANCED, one_rate) if spread else independent
+    return best if best.rate >= _FAIR else independent
 
 
 def log_ratios(rates: Floats) -> Floats:
@@ -187,9 +199,9 @@ def _first_guess(table: _Table, one_rate: bool) -> Floats:
     return table.posterior(rates, 0.5, 0.0)[0]
 
 
-def _fit(table: _Table, truth: Floats, spread: float, prior: _Share, one_rate: bool) -> Fit:
+def _fit(table: _Table, truth: Floats, spread: float, prior: _Share, one_rate: bool, steps: int = _STEPS) -> Fit:
     """Return the fit that EM finds from a first guess of how probable yes is for each task, (K,)."""
-    for _ in range(_STEPS):
+    for _ in range(steps):
         right, wrong = _averaged(table.counts(truth), one_rate)
         share = float((truth.sum() + prior.yes) / (truth.size + prior.yes + prior.no))
         fit = Fit(right, wrong, _crowds_rate(right, wrong), share, truth, 0.0, spread)
