@@ -12,7 +12,8 @@ from cutline.simulation.engines import choose, engines_for, play
 from cutline.simulation.ranking import by_rank
 from cutline.simulation.ranking.by_rank import play_by_rank
 from cutline.simulation.ranking.leaps import Window
-from cutline.simulation.ranking.pilot import take_aim
+from cutline.simulation.ranking.pilot import Aim, take_aim
+from cutline.simulation.ranking.table import index_table, rank
 from games import share_of_examples
 
 EQUAL = [str(policy()) for policy in available() if not policy.yardstick and not issubclass(policy, LearningPolicy)]
@@ -57,6 +58,15 @@ def test_tables_hold_the_records_of_many_arms(policy: Policy, looks: int) -> Non
     chunk = chunk_of(
         policy, beta_arms(arms), np.linspace(20 * arms / looks + arms, 20 * arms, looks).astype(int).tolist()
     )
+    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+
+
+def test_arms_at_the_edge_of_a_table_above_the_last_look_hold_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The walk that finds the levels goes on to the end of a window that is far too wide."""
+    chunk = chunk_of(LSA(), beta_arms(500), [1500, 3000], 20)
+    ranks = rank(index_table(LSA(), 0.5, (1.35,), 40, np.inf), 0.5)[0]
+    wide = Aim(ranks, Window(-1, ranks.above - 1))
+    monkeypatch.setattr(by_rank, "take_aim", lambda chunk, budgets, farther: None if farther else wide)
     assert_same(play_by_rank(chunk), play(chunk, "stepping"))
 
 

@@ -88,16 +88,15 @@ def play_looks(games: Games, ranks: Ranks, high: int, outcome: Outcome) -> int:
     is_open = (ranks.codes[ranks.codes.size - 1] >> 1) > ranks.above
     run: Any = np.int64(0)
     while run < outcome.errors.shape[1]:
-        at_last = _count(games, run, high, desk)
-        if is_open and at_last > 0:
-            break
-        levels = find_levels(games.budgets, ranks.first * games.means.size, desk.counter.made, high, desk.levels)
+        least = _count(games, run, high, desk)
+        known = min(high, least - 1) if is_open else high
+        levels = find_levels(games.budgets, ranks.first * games.means.size, desk.counter.made, known, desk.levels)
         if levels > 0:
             _share_out(games, run, ranks, levels, desk, outcome.errors)
             run += 1
             if run % (MOST_OF_A_SUM // ranks.rows.size) == 0:
                 take_down(desk.sums, outcome)
-        elif high < ranks.above - 1:
+        elif known == high and high < ranks.above - 1:
             high = min(ranks.above - 1, high + 1 + high // 4)
         else:
             break
@@ -117,19 +116,22 @@ def _tile_from(first_arm: Any, desk: Desk) -> Front:
 
 @jit_in_place
 def _count(games: Games, run: Any, high: int, desk: Desk) -> Any:
-    """Make the first words of a run and count the pulls at each rank; return how many arms come to the last row."""
+    """Make the first words of a run and count the pulls at each rank.
+
+    Return the least rank at which an arm comes to the last row, one that no record has where none does.
+    """
     desk.counter.made[:] = 0
     desk.counter.bytes[:] = 0
-    at_last = 0
+    least: Any = np.int64(desk.counter.made.shape[1] - 1)
     for first_arm in range(0, desk.words.size, _TILE):
         words = desk.words[first_arm : first_arm + _TILE]
         means = games.means[first_arm : first_arm + _TILE]
         streams = Streams(desk.streams[0, : words.size], desk.streams[1], means)
         begin_run(streams, games.key, games.first_run + run, first_arm)
         first_words(streams, words, desk.streams[2])
-        at_last += count_pulls(games, run, first_arm, _tile_from(first_arm, desk), desk.counter, high)
+        least = min(least, count_pulls(games, run, first_arm, _tile_from(first_arm, desk), desk.counter, high))
     count_first_bytes(desk.counter)
-    return at_last
+    return least
 
 
 @jit_in_place

@@ -185,9 +185,12 @@ def _along_byte(byte: Any, marks: Marks, arms: Any, made: NDArray[np.uint32]) ->
 
 @jit_in_place
 def count_pulls(games: Games, run: Any, first_arm: Any, front: Front, counter: Counter, high: Any) -> Any:
-    """Count the pulls of a tile's arms up to a rank; return how many arms come to the last row. In front: words."""
+    """Count the pulls of a tile's arms, whose words are in front, up to a rank.
+
+    Return the least rank at which an arm comes to the last row, one that no record has where none does.
+    """
     arms, limit, marks = front.words.size, np.uint32(high + 1), counter.marks
-    pulls, at_last = np.int64(0), np.int64(0)
+    pulls, least = np.int64(0), np.int64(counter.made.shape[1] - 1)
     if counter.tops.size > 0:
         waiting = _first_byte(front, arms, counter, limit)
         pulls += _FIRST_BITS
@@ -200,10 +203,12 @@ def count_pulls(games: Games, run: Any, first_arm: Any, front: Front, counter: C
         if length == _STRIDE:
             waiting = _stride_and_count(front, waiting, pulls, _STRIDE, marks, limit, counter.made)
         else:
-            at_last = waiting if pulls + 2 == marks.rows.size else np.int64(0)
+            if pulls + 2 == marks.rows.size:
+                for j in range(waiting):
+                    least = min(least, np.int64(front.tops[front.those[j]]))
             waiting = _stride_and_count(front, waiting, pulls, 1, marks, limit, counter.made)
         pulls += length
-    return at_last
+    return least
 
 
 @jit_in_place
