@@ -130,13 +130,17 @@ class Changing(CampaignTests):
         knows.change(threshold=0.6, prior=None)
         assert [item.wrong for item in knows.decisions()] == [item.wrong for item in learns.decisions()]
 
-    def test_with_a_target_it_learns_as_often_as_if_it_had_had_it_from_the_beginning(self, create: Create) -> None:
+    def test_with_a_target_it_learns_with_the_next_result_how_sure_it_is_and_then_as_often_as_any_that_has_one(
+        self, create: Create
+    ) -> None:
         changed, created = create(20), create(20, target_errors=0.01)
         for campaign in (changed, created):
             campaign.observe_many((arm, 1.0) for arm in arms(20) * 10)
         query = "SELECT learnt_from, learn_at FROM cutline_campaigns WHERE id = :campaign"
         changed.change(target_errors=0.01)
-        assert rows(changed, query) == rows(created, query) == [(200, 240)]
+        assert (rows(changed, query), rows(created, query)) == ([(200, 201)], [(200, 240)])
+        changed.observe("arm 0", 1.0)
+        assert rows(changed, query) == [(201, 241)]
 
     def test_a_policy_that_learns_is_shown_the_records_as_soon_as_it_is_the_policy(self, create: Create) -> None:
         changed, created = create(24, threshold=0.6, **PRIOR), create(24, policy="Bayes", **PRIOR)

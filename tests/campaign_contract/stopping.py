@@ -54,6 +54,22 @@ class Stopping(CampaignTests):
         assert campaign.status().finished is None
         assert len(campaign.ask()) == 1
 
+    def test_a_target_that_few_results_reach_by_a_claim_they_do_not_make_sure_of_is_not_reached(
+        self, create: Create
+    ) -> None:
+        campaign = create(300, threshold=0.9, policy="Lai", target_errors=30)
+        records = ((1, 0, 58), (2, 1, 43), (3, 2, 42), (4, 3, 31), (4, 4, 124), (5, 5, 2))  # means from Beta(8, 2)
+        each = [(pulls, total) for pulls, total, count in records for _ in range(count)]
+        campaign.observe_many(
+            (arm, nth < total) for arm, (pulls, total) in zip(arms(300), each, strict=True) for nth in range(pulls)
+        )
+        campaign.ask()  # brings all arms up to date
+        status = campaign.status()
+        assert status.expected_errors < 30.0
+        assert status.finished is None
+        assert status.more_needed is not None
+        assert status.more_needed > 0
+
     def test_what_a_flat_prior_expects_before_there_are_results_reaches_no_target(self, create: Create) -> None:
         campaign = create(40, threshold=0.95, policy="Lai", target_errors=3)
         assert campaign.status().expected_errors == pytest.approx(40 * 0.05)

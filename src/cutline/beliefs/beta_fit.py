@@ -5,13 +5,17 @@ records, under a prior with the flat Beta(1, 1) in its middle, so that few arms 
 tell a point from a density that rises towards it, so the shapes are then averaged, with the weights that the Bayesian
 information criterion gives them (Schwarz: Estimating the dimension of a model, Annals of Statistics 6, 1978): a point
 counts for as much as the records need it.
+
+``around`` returns the shapes that the records leave possible beside these, on a grid in units of standard errors.
 """
 
+from collections.abc import Callable
 from math import exp, log
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaln, psi, softmax
+from numpy.typing import NDArray
+from scipy.special import gammaln, psi, softmax
 
 from cutline.beliefs.intervals import Floats
 
@@ -25,6 +29,8 @@ _FURTHEST = 12.0
 _MOST_STEPS = 30
 _ENOUGH = 1e-3  # an improvement of the logarithm that is not worth another step
 _UNDERFLOW = 1e-300
+_GRID = np.stack(np.meshgrid(np.arange(-3.0, 4.0), np.arange(-3.0, 4.0)), axis=-1).reshape(-1, 2)  # standard errors
+_LEAST_OF_KIND, _LEAST_OF_SHAPE = 0.03, 0.004  # weights below which a kind of shape, a shape of it, is left out
 
 
 class Shape(NamedTuple):
@@ -37,14 +43,32 @@ class Shape(NamedTuple):
     one: float
 
 
+class _Counts(NamedTuple):
+    """The different values that a count has among the records, (V,), and which of them each record has, (R,)."""
+
+    values: Floats
+    which: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, counts: Floats) -> "_Counts":
+        """Return those of the counts of all records, (R,)."""
+        return cls(*np.unique(counts, return_inverse=True))
+
+    def rise(self, function: Callable[[Floats], Floats], start: float) -> Floats:
+        """Return by how much a function rises from a start over each record's count, (R,)."""
+        rises: Floats = function(start + self.values) - function(np.array([start]))
+        return rises[self.which]
+
+
 class _Records(NamedTuple):
     """How many arms stand at each record, (R,) each; ``like``: 1 for the Beta, and where all rewards are like a point.
 
     Its shape is (1 + P, R).
     """
 
-    n: Floats
-    total: Floats
+    n: _Counts
+    total: _Counts
+    failures: _Counts
     arms: Floats
     like: Floats
 
@@ -59,10 +83,45 @@ class _Place(NamedTuple):
     log_likelihood: float
 
 
+class _Fit(NamedTuple):
+    """The best shape with these of the points 0 and 1, and its weight in the average."""
+
+    weight: float
+    has: list[float]
+    records: _Records
+    place: _Place
+
+
 def shapes(n: Floats, total: Floats, count: Floats) -> list[tuple[float, Shape]]:
     """Return shapes and their weights in the average; ``count`` arms have these pulls and totals, (R,) each."""
+    return [(fit.weight, _shape(fit.place.x, fit.has)) for fit in _fits(n, total, count)]
+
+
+def around(n: Floats, total: Floats, count: Floats) -> list[tuple[float, Shape]]:
+    """Return shapes and weights that stand for all that the records leave possible; what is taken is as in ``shapes``.
+
+    The mean and the size of the Beta vary around each fit, the weights of its points stay.
+    """
+    found: list[tuple[float, Shape]] = []
+    for fit in _fits(n, total, count):
+        if fit.weight < _LEAST_OF_KIND:
+            continue
+        errors = np.linalg.cholesky(np.linalg.inv(fit.place.information)[:2, :2])
+        places = np.repeat(fit.place.x[None], len(_GRID), axis=0)
+        places[:, :2] = np.clip(places[:, :2] + _GRID @ errors.T, -_FURTHEST, _FURTHEST)
+        likely = softmax([_look(fit.records, x).value for x in places])
+        found += [
+            (fit.weight * float(share), _shape(x, fit.has))
+            for share, x in zip(likely, places, strict=True)
+            if share > _LEAST_OF_SHAPE
+        ]
+    return found
+
+
+def _fits(n: Floats, total: Floats, count: Floats) -> list[_Fit]:
     like = np.stack([total == total, total == 0.0, total == n]).astype(np.float64)
-    records = [_Records(n, total, count, like[which]) for which in ([0], [0, 1], [0, 2], [0, 1, 2])]
+    counts = _Counts.of(n), _Counts.of(total), _Counts.of(n - total)
+    records = [_Records(*counts, count, like[which]) for which in ([0], [0, 1], [0, 2], [0, 1, 2])]
     starts = [np.array(start) for start in _STARTS]
     alone = _best(records[0], starts)
     zero, one = (_best(each, [np.append(x, _POINT) for x in (alone.x, starts[0])]) for each in records[1:3])
@@ -70,7 +129,8 @@ def shapes(n: Floats, total: Floats, count: Floats) -> list[tuple[float, Shape]]
     found = list(zip(([0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]), (alone, zero, one, both), strict=True))
     arms = np.log(max(count.sum(), 1.0))
     weights = softmax([place.log_likelihood - 0.5 * arms * sum(has) for has, place in found])
-    return [(float(weight), _shape(place.x, has)) for weight, (has, place) in zip(weights, found, strict=True)]
+    each = zip(weights.tolist(), records, found, strict=True)
+    return [_Fit(weight, has, own, place) for weight, own, (has, place) in each]
 
 
 def _shape(x: Floats, has: list[float]) -> Shape:
@@ -117,17 +177,16 @@ def _climb(records: _Records, start: Floats) -> _Place:
 
 def _look(records: _Records, x: Floats) -> _Place:
     """Return what is to be known of the shape with parameters x."""
-    n, total, count, like = records
+    n, total, failures, count, like = records
     a, b, weights = _unpack(x)
-    failures = n - total
     parts = weights[:, None] * like
-    parts[0] *= np.exp(betaln(a + total, b + failures) - betaln(a, b))
+    parts[0] *= np.exp(total.rise(gammaln, a) + failures.rise(gammaln, b) - n.rise(gammaln, a + b))
     likelihood = parts.sum(axis=0) + _UNDERFLOW
     shares = parts / likelihood
-    by_a, by_b = psi(a + total) - psi(a), psi(b + failures) - psi(b)
-    scores = np.empty((x.size, n.size))
+    by_a, by_b = total.rise(psi, a), failures.rise(psi, b)
+    scores = np.empty((x.size, count.size))
     scores[0] = (a * b / (a + b)) * shares[0] * (by_a - by_b)
-    scores[1] = shares[0] * (a * by_a + b * by_b + (a + b) * (psi(a + b) - psi(a + b + n)))
+    scores[1] = shares[0] * (a * by_a + b * by_b - (a + b) * n.rise(psi, a + b))
     scores[2:] = shares[1:] - weights[1:, None]
 
     points = weights[1:]

@@ -26,6 +26,8 @@ def coins(pulls: ArrayLike, totals: ArrayLike, squares: ArrayLike, spread: float
     coins, whose squares are their totals, come back as they are where the spread is 1.
     """
     n, total, square = (np.asarray(item, np.float64) for item in (pulls, totals, squares))
+    if spread == 1.0 and (square == total).all():
+        return n, total
     some = np.maximum(n, 1.0)
     within, of_coins = _parts(n, total, square)
     even = (total + 0.5) / (n + 1.0)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc
 
+from cutline.beliefs.caution import caution
 from cutline.beliefs.coins import coins, learn_spread
 from cutline.beliefs.forecast import pulls_between
 from cutline.beliefs.intervals import Floats
@@ -31,14 +32,28 @@ class Beta:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """A prior of an arm's mean, and the share of the variance of coins that rewards have; see ``coins``."""
+    """A prior of an arm's mean, and the share of the variance of coins that rewards have; see ``coins``.
+
+    Expected errors are multiplied by ``caution`` before they are held against a target; see ``caution.caution``. It is
+    None if there was no target when this was learnt.
+    """
 
     prior: Beta | Prior
     spread: float = 1.0
+    caution: float | None = None
 
     @classmethod
-    def learn(cls, pulls: ArrayLike, totals: ArrayLike, squares: ArrayLike, arms: ArrayLike) -> Self:
+    def learn(
+        cls,
+        pulls: ArrayLike,
+        totals: ArrayLike,
+        squares: ArrayLike,
+        arms: ArrayLike,
+        aims_at: float | None = None,
+    ) -> Self:
         """Return what is learnt from records: ``arms`` of them, arrays (R,), have these pulls, totals and squares.
+
+        ``aims_at``: the threshold, if there is a target of expected errors, for which caution is learnt.
 
         Of more than two thousand records, so many are looked at, spread evenly over the arms in order of pulls and
         total, each for an equal part of the arms.
@@ -52,7 +67,12 @@ class Knowledge:
             n, total, square = n[chosen], total[chosen], square[chosen]
             count = np.full(_MOST_RECORDS, ends[-1] / _MOST_RECORDS)
         spread = learn_spread(n, total, square, count)
-        return cls(Prior.learn(*coins(n, total, square, spread), count), spread)
+        n, total = coins(n, total, square, spread)
+        prior = Prior.learn(n, total, count)
+        if aims_at is None:
+            return cls(prior, spread)
+        below, above = prior.sides(n, total, aims_at)
+        return cls(prior, spread, caution(n, total, count, above >= below, aims_at))
 
     def sides(self, pulls: ArrayLike, totals: ArrayLike, squares: ArrayLike, threshold: float) -> tuple[Floats, Floats]:
         """Return the probabilities that the mean of an arm with such a record is below and above, shape (R,)."""
@@ -70,11 +90,11 @@ class Knowledge:
         return arms * an_arm * self.spread
 
     def as_json(self) -> dict[str, Any]:
-        """Return a learnt prior and the spread as JSON has them, for ``from_json``."""
+        """Return what is learnt as JSON has it, for ``from_json``."""
         assert isinstance(self.prior, Prior)
-        return {"masses": self.prior.masses.tolist(), "spread": self.spread}
+        return {"masses": self.prior.masses.tolist(), "spread": self.spread, "caution": self.caution}
 
     @classmethod
     def from_json(cls, read: dict[str, Any]) -> Self:
         """Read what ``as_json`` returned."""
-        return cls(Prior(np.array(read["masses"])), read["spread"])
+        return cls(Prior(np.array(read["masses"])), read["spread"], read.get("caution"))

@@ -197,9 +197,15 @@ class Arithmetic:
         by_mean = np.where(pulls > 0, is_above(np.maximum(pulls, 1) * float(UNIT), totals, self.threshold), likelier)
         return by_mean, np.where(by_mean, below, above)
 
+    @property
+    def caution(self) -> float:
+        """What expected errors are multiplied by before they are held against a target."""
+        return (self._learnt.knowledge or {}).get("caution") or 1.0
+
     def more_pulls(self, errors: float, target: float, arms: int) -> int:
-        """Return about how many pulls it takes from expected errors to a target below, at most 10^15."""
-        return math.ceil(min(self._knowledge.more_pulls(errors, target, self.threshold, arms), 1e15))
+        """Return about how many pulls it takes from expected errors to where a target is reached, at most 10^15."""
+        more = self._knowledge.more_pulls(errors, target / self.caution, self.threshold, arms)
+        return math.ceil(min(more, 1e15))
 
     def verdicts(self, records: list[Record]) -> list["Verdict"]:
         """Return what is decided of each of these records."""

@@ -122,7 +122,7 @@ class Store:
             with suppress(StoreError), self._transaction(writing=False) as connection:
                 if not inspect(connection).get_table_names():
                     file.remove()  # while this transaction keeps others from writing to it
-        self.engine.dispose()
+        self._database.close_idle()
 
     def write(self, work: Callable[[Connection], T], pipelined: bool = False, safe: bool = True) -> T:
         """Do ``work`` in one writing transaction and return what it returns, once it is on the disk.
@@ -150,7 +150,7 @@ class Store:
             self._require_file()
             if not self._has_tables:
                 if self._database.file is not None:
-                    self.engine.dispose()
+                    self._database.close_idle()
                     with suppress(StoreError):  # this sets WAL mode, for which the first ask would wait
                         self._read(lambda connection: None)
                 self._has_tables = True

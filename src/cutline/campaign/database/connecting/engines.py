@@ -5,6 +5,8 @@ import os
 import threading
 import time
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +22,9 @@ from cutline.passwords import hide_passwords
 
 # What the pool logs of a connection that cannot be closed is raised, too; without any handler it would be printed.
 logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())
+
+_IDLE = 5
+"""So many connections to an SQLite file are kept for the next transaction: to make one takes as long as to use it."""
 
 PAUSE = 5.0
 """Seconds after which a connection to PostgreSQL is tried before it is used again."""
@@ -60,6 +65,7 @@ class Database:
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self.has_one_connection = isinstance(self.engine.pool, StaticPool)
         self.disk = self._disk_of()
+        self._idle: list[Connection] = []
         self._in_use: set[int] = set()  # records of the pool, which itself answers under a lock
         if self.is_sqlite:
             event.listen(self.engine, "checkout", lambda _, record, __: self._in_use.add(id(record)))
@@ -69,11 +75,30 @@ class Database:
     def _disk_of(self) -> Disk | None:
         return None if self.file is None or self.read_only else Disk(f"{self.file.path}-wal")
 
-    def connect(self) -> Connection:
-        """Return a connection; raise StoreError if this process must not have one."""
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """Lend a connection for one transaction; raise StoreError if this process must not have one."""
         if self.refusal is not None:
             raise StoreError(f"{self.label}: {self.refusal}")
-        return self.engine.connect()
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self.engine.connect()
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        if self.file is not None and not self.read_only and len(self._idle) < _IDLE:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def close_idle(self) -> None:
+        """Close the connections that nobody uses."""
+        while self._idle:
+            self._idle.pop().close()
+        self.engine.dispose()
 
     def wait_for_disk(self) -> None:
         """Return when all that this thread has committed is on the disk; raise StoreError if that fails."""
@@ -96,8 +121,8 @@ class Database:
 
     def before_fork(self) -> None:
         """Close what is idle: SQLite takes connections that a child inherits for connections with locks."""
-        if self.is_sqlite and not self.has_one_connection and not self._in_use:
-            self.engine.dispose()
+        if self.is_sqlite and not self.has_one_connection and len(self._in_use) == len(self._idle):
+            self.close_idle()
 
     def after_fork_in_child(self) -> None:
         """Forget the connections of the parent, or say why this process must not go on.
@@ -111,7 +136,8 @@ class Database:
                 "this process was forked while another thread used the database, which SQLite does not survive; "
                 "start it by spawn or forkserver"
             )
-        _inherited.append(self.engine.pool)
+        _inherited.extend([self.engine.pool, *self._idle])
+        self._idle.clear()
         self._in_use.clear()
         self.engine.dispose(close=False)
         self.turn, self.learning = threading.RLock(), threading.Lock()
@@ -127,7 +153,7 @@ def _silence(error: BaseException | None) -> BaseException | None:
 
 _open: "weakref.WeakSet[Database]" = weakref.WeakSet()
 
-_inherited: list[Pool] = []
+_inherited: list[Pool | Connection] = []
 """What parent processes had open: closing it here would be felt there, so it is kept until this process ends."""
 
 

@@ -81,7 +81,7 @@ def status(store: Store, campaign: Identity, clock: Clock) -> Status:
             raise campaign.gone()
         state = State._make(row[: len(STATE)])
         _, name, settings = terms_of(connection, campaign, state.version)
-        finished = why_finished(settings, state)
+        finished = why_finished(connection, campaign, settings, state)
         if finished is None and row.open_arm is None and row.in_flight == 0 and not state.is_changing:
             finished = Reason.ARMS_EXHAUSTED
         more_needed = None
@@ -106,17 +106,27 @@ def status(store: Store, campaign: Identity, clock: Clock) -> Status:
     return store.read(work)
 
 
-def why_finished(settings: Settings, state: State) -> Reason | None:
+def why_finished(connection: Connection, campaign: Identity, settings: Settings, state: State) -> Reason | None:
     """Return which stop rule holds, if one does."""
-    target = settings.target_errors
-    if target is not None and state.doubt <= target * DOUBT and not state.is_changing and _is_informed(settings, state):
-        return Reason.TARGET_REACHED
+    if _is_near(settings, state) and settings.target_errors is not None:
+        caution = arithmetic_of(connection, campaign, state).caution
+        if state.doubt * caution <= settings.target_errors * DOUBT:
+            return Reason.TARGET_REACHED
     return Reason.BUDGET_SPENT if state.spent >= settings.budget else None
 
 
-def _is_informed(settings: Settings, state: State) -> bool:
-    """Tell whether expected errors rest on a prior that was given, or on as many results as there are arms.
+def may_be_finished(settings: Settings, state: State) -> bool:
+    """Tell whether it is worth asking ``why_finished``."""
+    return state.spent >= settings.budget or _is_near(settings, state)
 
-    Until then they are those of the flat prior, for which nearly all means are below a threshold near 1.
+
+def _is_near(settings: Settings, state: State) -> bool:
+    """Tell whether no more errors are expected than the target, by what is known of many arms.
+
+    That is a prior that was given, or as many results as there are arms. Until then expected errors are those of the
+    flat prior, for which nearly all means are below a threshold near 1.
     """
+    target = settings.target_errors
+    if target is None or state.doubt > target * DOUBT or state.is_changing:
+        return False
     return settings.prior is not None or state.results >= state.active

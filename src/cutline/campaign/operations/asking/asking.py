@@ -131,7 +131,7 @@ def _ask(connection: Connection, campaign: Identity, clock: Clock, asked: Wanted
         queue.n = _looked_at(terms.settings, asked)
         candidates = queue.send(connection)
     in_flight -= back
-    finished = counters.why_finished(terms.settings, state)
+    finished = counters.why_finished(connection, campaign, terms.settings, state)
     room = terms.settings.budget - state.spent - in_flight
     if finished or room <= 0:
         counters.add(connection, campaign, in_flight=-back).ignore()

@@ -131,6 +131,8 @@ def _new_generation(
         known = known._replace(knowledge=None)
     if not new.weighed:
         known = known._replace(crowd=None)
+    if known.knowledge is not None and new.threshold != old.threshold:
+        known = known._replace(knowledge={**known.knowledge, "caution": None})
     if (new.policy, new.threshold) != (old.policy, old.threshold):
         known = known._replace(policy=None, policy_from=Learnt().policy_from)
     anew = known != before or (new.weighed, new.excluded) != (old.weighed, old.excluded)

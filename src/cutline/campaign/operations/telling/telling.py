@@ -1,7 +1,7 @@
 """Telling: a pull gets its reward, once."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, bindparam, select
 
@@ -30,11 +30,8 @@ _HAS_AGAIN = Prepared(
 )
 
 
-class _Told(NamedTuple):
-    """A reward, in billionths, and the note that comes with it."""
-
-    reward: int
-    note: str | None
+_Told: TypeAlias = tuple[int, str | None]
+"""A reward, in billionths, and the note that comes with it."""
 
 
 def tell(store: Store, campaign: Identity, clock: Clock, answers: Iterable[tuple[Any, ...]]) -> int:
@@ -42,9 +39,10 @@ def tell(store: Store, campaign: Identity, clock: Clock, answers: Iterable[tuple
     told: dict[PullKey, _Told] = {}
     for given in answers:
         pull, reward, note = checked_answer(given)
-        key, answer = campaign.pull_key(pull), _Told(to_units(reward), note)
-        if told.setdefault(key, answer).reward != answer.reward:
-            raise _other_reward(campaign, key, told[key].reward, answer.reward)
+        key, answer = campaign.pull_key(pull), (to_units(reward), note)
+        before, _ = told.setdefault(key, answer)
+        if before != answer[0]:
+            raise _other_reward(campaign, key, before, answer[0])
     if not told:
         return 0
     new, state = store.write(lambda connection: _record(connection, campaign, clock, told), pipelined=True)

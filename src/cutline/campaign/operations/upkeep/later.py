@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
-from cutline.campaign.database.rows import counters
 from cutline.campaign.database.rows.learnt import State
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.upkeep import learning
@@ -36,7 +35,7 @@ class _Later:
 
     def note(self, state: State, told: bool) -> None:
         """Take the state after an ask or a tell."""
-        if told and counters.why_finished(self._campaign.settings, state) is not None:
+        if told and learning.has_ended(self._store, self._campaign, state):
             learning.keep_up(self._store, self._campaign, self._clock, told=True)
         elif learning.is_behind(state):
             self._state = state

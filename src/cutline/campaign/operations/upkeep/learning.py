@@ -51,6 +51,8 @@ def next_time(settings: Settings, arms: int, known: Learnt, results: int) -> int
     if settings.prior is None:
         part = _PART if settings.target_errors is None else _PART_TO_TARGET
         times.append(results + max(_FEWEST, results // part) if results else max(arms, _FEWEST))
+        if settings.target_errors is not None and known.knowledge and known.knowledge.get("caution") is None:
+            times.append(results + 1)
     if isinstance(policy, LearningPolicy):
         times.append(max(policy.next_refit(max(arms, 1), known.policy_from), results + 1))
     return min(times, default=None)
@@ -75,6 +77,14 @@ def is_behind(state: State) -> bool:
     return state.up_to_date < state.arms or (state.learn_at is not None and state.results >= state.learn_at)
 
 
+def has_ended(store: Store, campaign: Identity, state: State) -> bool:
+    """Tell whether a campaign is finished in a state."""
+    settings = campaign.settings
+    return counters.may_be_finished(settings, state) and store.read(
+        lambda connection: counters.why_finished(connection, campaign, settings, state) is not None
+    )
+
+
 def keep_up(
     store: Store,
     campaign: Identity,
@@ -91,7 +101,7 @@ def keep_up(
     """
     now = store.read(lambda connection: read_state(connection, campaign)) if state is None else state
     if now.up_to_date == now.arms:
-        ends = told and counters.why_finished(campaign.settings, now) is not None
+        ends = told and has_ended(store, campaign, now)
         due = now.learn_at is not None and now.results > now.learnt_from and (ends or now.results >= now.learn_at)
         if not due or not store.learning.acquire(blocking=ends):  # another thread is learning what there is
             return False
@@ -183,7 +193,8 @@ def _learn_from(settings: Settings, state: State, records: Any, before: Learnt) 
     if settings.prior is None and some.any():
         from cutline.beliefs.knowledge import Knowledge
 
-        known = Knowledge.learn(pulls[some], totals[some] / UNIT, squares[some] / UNIT, counts[some])
+        aims_at = None if settings.target_errors is None else settings.threshold
+        known = Knowledge.learn(pulls[some], totals[some] / UNIT, squares[some] / UNIT, counts[some], aims_at)
         new = new._replace(knowledge=known.as_json())
     if (
         isinstance(settings.policy, LearningPolicy)
