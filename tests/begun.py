@@ -6,6 +6,7 @@ the folder, the environment and the standard streams of the process that asks fo
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -29,7 +30,7 @@ def commands(folder: Path) -> Iterator[Path]:
         f'  *) exec {real} "$@" ;;\nesac\n'
     )
     script.chmod(0o755)
-    with subprocess.Popen([sys.executable, __file__, at], stdout=subprocess.PIPE) as server:
+    with subprocess.Popen([sys.executable, __file__, at], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         server.stdout.readline()  # it listens
         try:
@@ -46,6 +47,9 @@ def serve(at: str) -> None:
         print(flush=True)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         while True:
+            ready, _, _ = select.select([listening, sys.stdin], [], [])
+            if sys.stdin in ready:  # whoever started this is gone
+                os._exit(0)
             asked, _ = listening.accept()
             if os.fork() == 0:
                 break

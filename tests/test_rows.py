@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas
 import pytest
 
 from cutline import simulate
@@ -22,6 +21,8 @@ def curves() -> RegretCurves:
 
 
 def test_a_frame_has_the_rows_and_their_names(curves: RegretCurves) -> None:
+    import pandas  # half a second, which other tests need not wait for
+
     frame = curves.to_frame()
     assert isinstance(frame, pandas.DataFrame)
     assert frame.to_dict("records") == curves.rows()

@@ -5,16 +5,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-import schemathesis
 from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
-from schemathesis import GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
 from cutline.campaign import Campaign, campaigns, delete
 from cutline.server.access.tokens import tokens_of
@@ -22,16 +14,15 @@ from cutline.server.api import events
 from cutline.server.app import create_app
 from cutline.server.settings import ServerSettings
 
-CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-
 EXAMPLES = 8
 """Requests of each kind (of what the document allows, and of what it does not) to each operation."""
 
 
 class Fuzzed(NamedTuple):
-    """An application, its operations by name, and what opens it."""
+    """An application, its operations by name, what must hold of every answer, and what opens it."""
 
     operations: dict[str, Any]
+    checks: list[Any]
     headers: dict[str, str]
     db: str
 
@@ -48,8 +39,8 @@ NOTHING_TO_GET_WRONG = {"GET /api/v1/campaigns", "GET /api/v1/backup"}
 TRIALS = [
     (name, mode)
     for name in names()
-    for mode in GenerationMode
-    if mode is not GenerationMode.NEGATIVE or name not in NOTHING_TO_GET_WRONG
+    for mode in ("positive", "negative")
+    if mode == "positive" or name not in NOTHING_TO_GET_WRONG
 ]
 
 
@@ -62,13 +53,18 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
 
 @pytest.fixture(scope="module")
 def fuzzed(app: FastAPI) -> Fuzzed:
+    import schemathesis  # half a second, which other tests need not wait for
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi import checks
+
     db = app.state.settings.db
     with tokens_of(db) as tokens:
         token = tokens.create("fuzz", "owner")
     schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app)
     found: list[Any] = list(schema.get_all_operations())
     operations = {operation.ok().label: operation.ok() for operation in found}
-    return Fuzzed(operations, {"Authorization": f"Bearer {token}"}, db)
+    conforming = [checks.status_code_conformance, checks.content_type_conformance, checks.response_schema_conformance]
+    return Fuzzed(operations, [not_a_server_error, *conforming], {"Authorization": f"Bearer {token}"}, db)
 
 
 @pytest.fixture
@@ -86,8 +82,10 @@ def there(fuzzed: Fuzzed) -> list[str]:
 @pytest.mark.filterwarnings("ignore::hypothesis.errors.NonInteractiveExampleWarning")
 @pytest.mark.parametrize(("name", "mode"), TRIALS)
 def test_no_request_makes_it_fail_or_say_what_its_document_does_not(
-    fuzzed: Fuzzed, there: list[str], name: str, mode: GenerationMode
+    fuzzed: Fuzzed, there: list[str], name: str, mode: str
 ) -> None:
+    from schemathesis import GenerationMode
+
     operation = fuzzed.operations[name]
 
     @settings(
@@ -95,14 +93,14 @@ def test_no_request_makes_it_fail_or_say_what_its_document_does_not(
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(operation.as_strategy(generation_mode=mode), st.booleans(), st.sampled_from([None, *there]))
+    @given(operation.as_strategy(generation_mode=GenerationMode(mode)), st.booleans(), st.sampled_from([None, *there]))
     def send(case: Any, found: bool, pull: str | None) -> None:
         if found and isinstance(case.query, dict) and "campaign" in case.query:
             case.query["campaign"] = "birds"
             case.query.pop("id", None)
         if pull is not None and isinstance(case.body, dict) and "pull" in case.body:
             case.body["pull"] = pull
-        case.call_and_validate(headers=fuzzed.headers, checks=CHECKS)
+        case.call_and_validate(headers=fuzzed.headers, checks=fuzzed.checks)
 
     send()
 
