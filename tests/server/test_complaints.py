@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import urllib3
@@ -72,3 +73,17 @@ def test_what_is_no_json_is_told_so(address: str, path: str) -> None:
     form = urllib3.request("POST", url, body="n=1", headers={"Content-Type": "text/plain"}, timeout=60)
     assert form.status == 422
     assert "Content-Type: application/json" in json.loads(form.data)["detail"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ("0.5.0", "body.settings must be JSON: trailing characters at line 1 column 4"),
+        ('{"threshold": 0.5, "budget": "many"}', "body.settings.budget must be a whole number, not text"),
+        ('{"threshold": 0.5}', "body.settings.budget is missing; it must be given"),
+    ],
+)
+def test_settings_that_come_with_a_file_of_arms_are_told_the_same(address: str, settings: str, line: str) -> None:
+    fields: Any = {"name": "new", "settings": settings, "arms": ("arms.txt", b"a\n")}
+    answer = urllib3.request("POST", f"{address}/campaigns/upload", fields=fields)
+    assert (answer.status, answer.json()["detail"]) == (422, line)

@@ -79,7 +79,7 @@ def _of(error: Mapping[str, Any]) -> str:
 
 def _place(error: Mapping[str, Any]) -> tuple[int | str, ...]:
     if error["type"] == "json_invalid":
-        return ("body",)
+        return tuple(part for part in error["loc"] if isinstance(part, str)) or ("body",)
     return tuple(part for part in error["loc"] if part not in _ALTERNATIVES)
 
 

@@ -47,7 +47,8 @@ def upload(
     try:
         given = NewSettings.model_validate_json(settings)
     except ValidationError as error:
-        raise RequestValidationError(error.errors(include_context=False)) from None
+        found = error.errors(include_url=False)
+        raise RequestValidationError([{**each, "loc": ("body", "settings", *each["loc"])} for each in found]) from None
     file = read_upload(arms, read_arms)
     return Status.of(*served.create(name, list(file.payloads), given.model_dump(), file.known))
 
