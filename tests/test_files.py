@@ -1,6 +1,9 @@
 """A file appears whole under its name, or not at all."""
 
 import os
+import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -86,3 +89,21 @@ def test_a_device_is_written_and_not_replaced(tmp_path: Path) -> None:
     full = pytest.raises(InvalidInputError, match="cannot write /dev/full: No space left on device")
     with full, whole_file("/dev/full") as file:
         file.write("plum\n")
+
+
+@pytest.mark.parametrize("name", ["x.db", "x.db-wal", "x.db-shm", "x.db-journal"])
+def test_a_database_is_not_written_over_but_by_another(tmp_path: Path, name: str) -> None:
+    with closing(sqlite3.connect(tmp_path / "x.db")) as database:
+        database.execute("CREATE TABLE labels (label)")
+    before, target = (tmp_path / "x.db").read_bytes(), tmp_path / name
+    what = "a database" if name == "x.db" else f"of the database {tmp_path / 'x.db'}"
+    message = f"cannot write {target}: it is {what}; give another name, or remove it first"
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"), whole_file(target) as file:
+        file.write("task,label\n")
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+        require_writable(target)
+    assert ((tmp_path / "x.db").read_bytes(), names(tmp_path)) == (before, ["x.db"])
+    require_writable(tmp_path / "x.db", database=True)
+    with whole_file(tmp_path / "x.db", "wb", database=True) as file:
+        file.write(b"another")
+    assert (tmp_path / "x.db").read_bytes() == b"another"

@@ -10,17 +10,21 @@ from typing import IO, Any
 
 from cutline.errors import InvalidInputError
 
+_SQLITE = b"SQLite format 3\0"
+"""How the file of a database begins."""
+
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
+def whole_file(path: str | os.PathLike[str], mode: str = "w", *, database: bool = False) -> Iterator[IO[Any]]:
     """Open a file for writing; it appears under its name when the block ends well, and not before.
 
     ``mode`` is "w" (UTF-8, line ends as written) or "wb". A device or a pipe is written as it stands. Raises
-    InvalidInputError where it cannot be written.
+    InvalidInputError where it cannot be written, or would be written over a database, unless it is to be a ``database``
+    itself.
     """
     target = Path(path)
     encoding, newline = ("utf-8", "") if mode == "w" else (None, None)
-    _refuse_folder(target)
+    _refuse_what_is_there(target, database)
     if _is_device(target):
         try:
             with target.open(mode, encoding=encoding, newline=newline) as file:
@@ -47,14 +51,14 @@ def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any
         temporary.unlink(missing_ok=True)
 
 
-def require_writable(path: str | os.PathLike[str]) -> None:
+def require_writable(path: str | os.PathLike[str], *, database: bool = False) -> None:
     """Raise InvalidInputError if ``whole_file`` could not write this file; leave nothing behind either way.
 
     For long work, to be refused before it starts.
     """
     target = Path(path)
     made: list[Path] = []
-    _refuse_folder(target)
+    _refuse_what_is_there(target, database)
     if _is_device(target):
         return
     try:
@@ -70,9 +74,27 @@ def require_writable(path: str | os.PathLike[str]) -> None:
                 folder.rmdir()
 
 
-def _refuse_folder(target: Path) -> None:
+def _refuse_what_is_there(target: Path, database: bool) -> None:
     if target.is_dir():
         raise InvalidInputError(f"cannot write {target}: it is a folder; give the name of a file")
+    if database:
+        return
+    for ending in ("", "-wal", "-shm", "-journal"):
+        of = target.with_name(target.name.removesuffix(ending)) if target.name != ending else target
+        if _is_database(of):
+            what = "a database" if of == target else f"of the database {of}"
+            raise InvalidInputError(f"cannot write {target}: it is {what}; give another name, or remove it first")
+
+
+def _is_database(path: Path) -> bool:
+    """Tell whether a file is an SQLite database; one that cannot be read is none."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
 
 
 def _is_device(target: Path) -> bool:

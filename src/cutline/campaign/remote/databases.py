@@ -22,8 +22,8 @@ def remote_delete(url: Url, token: str | None, name: str) -> None:
 
 def remote_backup(url: Url, token: str | None, out: str | os.PathLike[str]) -> int:
     """Copy the whole database of a server to a file; see ``campaign.backup``."""
-    require_writable(out)
+    require_writable(out, database=True)
     pieces = Connection(url, token).pieces("backup")
     first = next(pieces)  # here it is refused, if it is
-    with whole_file(out, "wb") as file:
+    with whole_file(out, "wb", database=True) as file:
         return sum(map(file.write, chain([first], pieces)))

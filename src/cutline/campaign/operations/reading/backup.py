@@ -22,7 +22,7 @@ def backup(store: Store, out: str | os.PathLike[str]) -> int:
         raise InvalidInputError(f"cannot write {target}: a database is copied to a file; give the name of one")
     if target.exists() and target.samefile(store.file.path):
         raise InvalidInputError(f"cannot write {target}: it is the database itself; give the copy another name")
-    require_writable(target)
+    require_writable(target, database=True)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name[:100]}.") as folder:
