@@ -74,7 +74,7 @@ def test_help_loads_the_command_line_and_nothing_else(tmp_path: Path, at_start: 
 
 @pytest.mark.process
 @pytest.mark.parametrize("command", ["ask", "status"])
-def test_a_campaign_loads_neither_arrays_nor_migrations_nor_the_dialect_of_another_database(
+def test_a_campaign_loads_neither_arrays_nor_migrations_nor_the_dialect_of_another_database_nor_other_rooms(
     command: str, tmp_path: Path
 ) -> None:
     with cutline.Campaign.create(tmp_path / "labels.db", "main", ["a", "b"], 0.5, POLICY, 10):
@@ -83,6 +83,8 @@ def test_a_campaign_loads_neither_arrays_nor_migrations_nor_the_dialect_of_anoth
     assert "sqlalchemy.dialects.sqlite" in loaded
     heavy = {"alembic", "numpy", "scipy", "numba", "rich", "psutil", "sqlalchemy.dialects.postgresql"}
     assert not heavy & loaded
+    rooms = {"cutline.planning", "cutline.simulation", "cutline.server", "cutline.campaign.running"}
+    assert not (rooms | {"sqlalchemy.orm", "tenacity", "urllib3"}) & loaded
 
 
 @pytest.mark.process
@@ -108,6 +110,7 @@ def test_a_first_simulation_loads_what_runs_kernels_and_not_what_compiles_them(t
     loaded = modules_after(simulation, tmp_path)
     assert "numba" in loaded
     assert not {"scipy.special", "scipy.linalg", "numba.np.arraymath", "rich", "asyncio", "sqlalchemy"} & loaded
+    assert "cutline.simulation.ranking.by_rank" not in loaded
 
 
 @pytest.mark.process

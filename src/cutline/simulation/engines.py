@@ -13,7 +13,6 @@ import numpy as np
 from cutline.policies.policy import LearningPolicy
 from cutline.simulation.chunks import Chunk, ChunkResult, no_outcome, play_on, pulls_of_a_run
 from cutline.simulation.deciding import called_above
-from cutline.simulation.ranking.by_rank import can_play, fits, play_by_rank
 from cutline.simulation.skipping.waterline import waterline_kernel
 from cutline.simulation.stages import play_stages
 from cutline.simulation.stepping import stage_kernel, stepping_kernel
@@ -40,6 +39,8 @@ def _waterline(chunk: Chunk) -> ChunkResult:
 
 def _ranking(chunk: Chunk) -> ChunkResult:
     """Play a chunk by rank; from a run on that has a record too long for a table, on another engine."""
+    from cutline.simulation.ranking.by_rank import play_by_rank
+
     first = play_by_rank(chunk)
     played = first.errors.shape[1]
     if played == chunk.runs:
@@ -60,6 +61,8 @@ ENGINES: dict[str, Callable[[Chunk], ChunkResult]] = {
 
 def engines_for(chunk: Chunk) -> list[str]:
     """Return the names of the engines that can play a chunk, the stepping engine, which is the definition, first."""
+    from cutline.simulation.ranking.by_rank import can_play
+
     can = {"stepping": True, "waterline": chunk.policy.ceiling is not None, "ranking": can_play(chunk)}
     return [engine for engine in ENGINES if can[engine]]
 
@@ -82,8 +85,11 @@ def choose(chunk: Chunk, more_workers_than_runs: bool = False) -> Choice:
     longest = _SHORT_BLIND_RECORDS if blind else _SHORT_RECORDS
     few_pulls = arms >= _FEW_ARMS and chunk.budgets[-1] <= longest * arms
     pulls_of_a_game = chunk.total_pulls // (1 if chunk.policy.anytime else looks)
-    if few_pulls and pulls_of_a_game >= _WORTH_A_TABLE and can_play(chunk) and fits(chunk):
-        return Choice("ranking", False)
+    if few_pulls and pulls_of_a_game >= _WORTH_A_TABLE:
+        from cutline.simulation.ranking.by_rank import can_play, fits  # a tenth of what a first simulation loads
+
+        if can_play(chunk) and fits(chunk):
+            return Choice("ranking", False)
     return _choose_other(chunk, more_workers_than_runs)
 
 
