@@ -79,6 +79,7 @@ def test_a_creation_that_fails_leaves_the_other_campaigns(tmp_path: Path) -> Non
 
 LIMITED = """
 import resource, sys
+sys.dont_write_bytecode = True  # Python would keep half a module, for ever
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 from cutline.campaign import Campaign
 from cutline.errors import StoreError

@@ -32,6 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 LIMITED = """
 import resource, sys
 most = int(sys.argv.pop(1))
+sys.dont_write_bytecode = True  # Python would keep half a module, for ever
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 from cutline.cli import main
 main()
