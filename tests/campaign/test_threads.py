@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.pool import QueuePool
 
 from cutline.campaign import Campaign
 from cutline.campaign.database.connecting import disk
@@ -101,3 +103,16 @@ def test_one_thread_learns_while_the_others_go_on(campaign: Campaign) -> None:
     campaign.tell(campaign.ask()[0], 1)
     campaign.ask()
     assert generations() == {0, 1}
+
+
+def test_transactions_one_after_another_share_one_connection_which_closing_gives_back(tmp_path: Path) -> None:
+    taken: list[object] = []
+    with Campaign.create(tmp_path / "x.db", "c", ["a"], 0.5, "LSA", 10) as campaign:
+        engine = campaign._store.engine
+        event.listen(engine, "checkout", lambda _, record, __: taken.append(record))
+        for _ in range(3):
+            (pull,) = campaign.ask()
+            campaign.tell(pull, 1)
+    assert taken == []  # the connection that made the tables is at hand
+    assert isinstance(engine.pool, QueuePool)
+    assert engine.pool.checkedout() == 0
