@@ -20,7 +20,7 @@ from cutline.recorded.weighing import Dealt, draw_by_weight
 
 LABELS_A_TASK = (2, 3, 5, 8)
 ROWS = {"Uniform": "Uniform", "LSA": "LSA(1.4)", "LSA, weighed at the end": "LSA(1.4), weighed", "Weighed": "Weighed"}
-RUNS, RUNS_OF_MANY_TASKS, MANY_TASKS = 6, 2, 5000
+RUNS, RUNS_OF_MANY_TASKS, MANY_TASKS = 10, 3, 5000
 KNOWN = 0.1
 SEED = 1
 

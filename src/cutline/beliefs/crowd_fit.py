@@ -8,8 +8,8 @@ all like what they are not (after Welinder, Branson, Belongie and Perona, The mu
 - Rates and share are fitted by EM for each s of ``_SPREADS``; the one is taken whose labels are the most probable, each
   unit of s having to make them exp(3) times as probable, and the crowd has to stay better than chance.
 - The share of yes is near 1/2, or with a small probability yes, or no, is rare. With fewer than 1,000 tasks, where that
-  matters, these fits (with s = 0) count where they have more evidence: ln of the probability of the labels with the
-  rates integrated out by Laplace's method, a label telling of a rate as much as the truth of its task is certain.
+  matters, these fits (with s = 0) count where they have more evidence than all others: ln of the probability of the
+  labels, the rates integrated out by Laplace's method, a label telling of a rate as much as its task is certain.
 - To decide, the log likelihood ratios of the n labels of a task are summed, and divided by 1 + (n - 1) correlation, by
   which the sums come nearest (in cross-entropy) to what the model says of the tasks.
 """
@@ -34,6 +34,7 @@ _STEPS, _CLOSE = 40, 2e-3
 _SPREADS = (0.0, 0.3, 0.6, 1.0)
 _PER_SPREAD = 3.0
 _FAIR = 0.6  # how often a crowd must be right for labels to be taken as dependent
+_IDENTIFIED = 3  # labels a task with which s shows: two that hang together look like two that are right
 _ENOUGH = 30_000  # labels that tell s
 _FEW_TASKS = 1_000  # the prior of the share matters with fewer
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
@@ -155,29 +156,29 @@ def fit_crowd(labels: Labels, workers: int, one_rate: bool = False) -> Fit:
     start = _first_guess(table, one_rate)
     if table.numbers().max() <= 1.0 and (table.known < 0).all():
         return _fit(table, start, 0.0, _HALF, one_rate, steps=1)
-    best = _best_spread(table, start, one_rate)
+    fits = _balanced_fits(table, start, one_rate)
+    best = max(fits, key=lambda fit: fit.support - _PER_SPREAD * fit.spread)
     if table.known.size < _FEW_TASKS:
-        rivals = [(best, _BALANCED)]
+        evidence = max(_evidence(table, fit, _BALANCED) for fit in fits)
         for share in _RARE:
             guess = expit(math.log(share.yes / share.no) + table.leaning() * logit(RATE))
-            rivals.append((_fit(table, guess, 0.0, share, one_rate), share))
-        best, _ = max(rivals, key=lambda rival: _evidence(table, *rival))
+            rival = _fit(table, guess, 0.0, share, one_rate)
+            if _evidence(table, rival, share) > evidence:
+                best, evidence = rival, _evidence(table, rival, share)
     return best._replace(correlation=_correlation(table, best) if best.spread else 0.0)
 
 
-def _best_spread(table: _Table, start: Floats, one_rate: bool) -> Fit:
-    """Return the fit with the s that the labels support most; of very many labels some tell it, as their rates are."""
+def _balanced_fits(table: _Table, start: Floats, one_rate: bool) -> list[Fit]:
+    """Return the fits for each s that can be; of very many labels some tell which it is, as the rates for s = 0 are."""
     independent = _fit(table, start, 0.0, _BALANCED, one_rate)
     part = table.thinned(_ENOUGH)
-    if part is table:
-        fits = [independent, *(_fit(table, start, spread, _BALANCED, one_rate) for spread in _SPREADS[1:])]
-        fair = [fit for fit in fits if fit.rate >= _FAIR or not fit.spread]
-        return max(fair, key=lambda fit: fit.support - _PER_SPREAD * fit.spread)
-    rates, share = independent.rates, independent.prevalence
-    supports = {spread: part.posterior(rates, share, spread)[1] - _PER_SPREAD * spread for spread in _SPREADS}
-    spread = max(supports, key=supports.__getitem__)
-    best = _fit(table, start, spread, _BALANCED, one_rate) if spread else independent
-    return best if best.rate >= _FAIR else independent
+    others: tuple[float, ...] = _SPREADS[1:] if table.numbers().sum() >= _IDENTIFIED * table.known.size else ()
+    if part is not table:
+        rates, share = independent.rates, independent.prevalence
+        supports = {spread: part.posterior(rates, share, spread)[1] - _PER_SPREAD * spread for spread in _SPREADS}
+        others = tuple(spread for spread in others if supports[spread] == max(supports.values()))
+    fits = [_fit(table, start, spread, _BALANCED, one_rate) for spread in others]
+    return [independent, *(fit for fit in fits if fit.rate >= _FAIR)]
 
 
 def log_ratios(rates: Floats) -> Floats:
@@ -227,12 +228,12 @@ def _crowds_rate(right: Floats, wrong: Floats) -> float:
 
 
 def _evidence(table: _Table, fit: Fit, prior: _Share) -> float:
-    """Return ln of how probable the labels are under a fit, its rates integrated out, and the share."""
+    """Return ln of how probable the labels are under a fit, its rates integrated out, and its share and its s."""
     rates, a, b = fit.rates, LABELS * fit.rate, LABELS * (1.0 - fit.rate)
     right, wrong = table.counts(fit.truth, (2.0 * fit.truth - 1.0) ** 2)
     density = (a - 1.0) * np.log(rates) + (b - 1.0) * np.log1p(-rates) - betaln(a, b)
     width = 0.5 * np.log(2.0 * math.pi * rates * (1.0 - rates) / (right + wrong + LABELS))
-    return fit.support + float((density + width).sum()) + prior.density(fit.prevalence)
+    return fit.support + float((density + width).sum()) + prior.density(fit.prevalence) - _PER_SPREAD * fit.spread
 
 
 def _correlation(table: _Table, fit: Fit) -> float:
