@@ -154,12 +154,13 @@ class SharedWeighed(StartsWorkers):
         file.write_text("\n".join(["task,worker,label", *lines]))
         with Campaign.create(url, "c", arms(30), 0.5, "LSA", 1000, workers="weighed") as campaign:
             crowd.work(campaign, 40)
-            campaign.ask(3, worker="ann")
+            asked = {pull.arm for pull in campaign.ask(3, worker="ann")}
             told = {(item.arm, item.worker) for item in campaign.results()}
             kept = [line for line in lines if tuple(line.split(",")[:2]) not in told]
             file.write_text("\n".join(["task,worker,label", *kept]))
             import_file(url, "c", str(file))
             audit(campaign)
-            file.write_text("\n".join(["task,worker,label", *(f"{line[:-1]}{1 - int(line[-1])}" for line in kept[:5])]))
+            others = [line for line in kept if line.split(",")[0] not in asked][:5]  # what a pull was told stays
+            file.write_text("\n".join(["task,worker,label", *(f"{line[:-1]}{1 - int(line[-1])}" for line in others)]))
             import_file(url, "c", str(file), replace=True)
             audit(campaign)
