@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
-CORES = $$($(BIN)/python -c 'import os; print(min(os.cpu_count(), 4))')
-PYTEST := $(BIN)/pytest --dist=worksteal --numprocesses
+# in one process more than there are cores, since tests wait for the disk and for processes that they start
+PYTEST := $(BIN)/pytest --dist=worksteal --numprocesses=$$($(BIN)/python -c 'import os; print(min(os.cpu_count(), 4) + 1)')
 INPUTS := pyproject.toml constraints.txt
 
 .PHONY: paper serve quick test nightly check bench docs clean
@@ -18,13 +18,13 @@ serve: $(VENV)/.serve
 	$(BIN)/cutline serve --db example.db
 
 quick: $(VENV)/.dev
-	$(PYTEST)=$(CORES) -m "not (process or postgres or docs or compile or slow)" --hypothesis-profile=quick
+	$(PYTEST) -m "not (process or postgres or docs or compile or slow)" --hypothesis-profile=quick
 
-test: $(VENV)/.dev  # in one process more than there are cores, since tests wait for processes that they start
-	$(PYTEST)=$$(($(CORES) + 1))
+test: $(VENV)/.dev
+	$(PYTEST)
 
 nightly: $(VENV)/.dev
-	$(PYTEST)=$(CORES) -m hypothesis --hypothesis-profile=nightly
+	$(PYTEST) -m hypothesis --hypothesis-profile=nightly
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

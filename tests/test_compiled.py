@@ -6,11 +6,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
+import numba
 import numpy as np
 import pytest
+from numba.core.compiler import Compiler
 
 from cutline import LSA
 from cutline.compiled import compile_plain, fingerprint, jit, made_once, with_parameters
+from cutline.kernel_blocks import block_compiler
 from games import from_python
 
 INDEX = """
@@ -155,3 +158,16 @@ def test_a_building_block_is_code_of_the_kernel_that_calls_it_and_has_no_machine
         call(-1.0)
     (compiled,) = block.overloads.values()
     assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0
+
+
+def test_building_blocks_are_compiled_as_numba_does_where_its_version_was_not_tried() -> None:
+    assert block_compiler((0, 69)) is block_compiler((1, 0)) is Compiler
+
+    def twice(x: float) -> float:
+        return 2 * x
+
+    results = []
+    for version in [(0, 68), (0, 69)]:
+        block = numba.njit(twice, pipeline_class=block_compiler(version))
+        results.append(numba.njit(lambda x, block=block: block(x) + 1)(3.0))
+    assert results == [7.0, 7.0]

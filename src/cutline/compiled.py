@@ -31,7 +31,7 @@ from numba.core.errors import NumbaError
 
 from cutline.bits import bits_of, float_of
 from cutline.errors import InvalidInputError
-from cutline.kernel_blocks import BlockCompiler
+from cutline.kernel_blocks import block_compiler
 from cutline.kernel_cache import KernelCache, compiled_once
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,7 +42,7 @@ _OPTIONS_OF_BLOCKS = {
     **_OPTIONS,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
-    "pipeline_class": BlockCompiler,
+    "pipeline_class": block_compiler(),
 }
 _OPTIONS_IN_PLACE = {**_OPTIONS_OF_BLOCKS, "_nrt": False}
 _OPTIONS_INLINED = {**_OPTIONS_IN_PLACE, "forceinline": True}

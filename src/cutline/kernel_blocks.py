@@ -4,14 +4,20 @@ Numba optimises every function that it compiles, together with all that it calls
 function deep in a kernel goes through this again for each of those above it, which was half of the time that LSA's
 skip-ahead kernel took to compile. Here a building block is only tidied and what is small in it put in place; a kernel,
 which holds all its blocks, is optimised and translated as ever.
+
+That takes parts of Numba that are not public. It was tried with Numba 0.61 to 0.68; a later one compiles blocks in its
+own way, until it has been tried.
 """
 
 from typing import Any
 
+import numba
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.typed_passes import IRLegalization
+
+_NOT_TRIED = (0, 69)
 
 
 class _Nowhere:
@@ -58,11 +64,16 @@ class _IntoBlock(AnalysisPass):
         return False
 
 
-class BlockCompiler(CompilerBase):
-    """Compiles a function as a building block: the ``pipeline_class`` of ``numba.njit``."""
+class _BlockCompiler(CompilerBase):
+    """Compiles a function as a building block."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(_IntoBlock, IRLegalization)
         passes.finalize()
         return [passes]
+
+
+def block_compiler(version: tuple[int, ...] = numba.version_info[:2]) -> type[CompilerBase]:
+    """Return the ``pipeline_class`` of ``numba.njit`` for building blocks."""
+    return _BlockCompiler if version < _NOT_TRIED else Compiler

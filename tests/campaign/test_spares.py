@@ -11,6 +11,7 @@ import pytest
 
 from cutline.campaign import BatchCommand, Pull
 from cutline.campaign.running.outcomes import BatchResult
+from surroundings import wait_for
 
 pytestmark = pytest.mark.process
 
@@ -67,6 +68,12 @@ def started(command: BatchCommand) -> int:
     return len(command._processes._started)
 
 
+def await_ready(command: BatchCommand) -> None:
+    """Wait until what was started ahead is at its gate."""
+    folder = command._spares._spares[0].place.folder  # type: ignore[union-attr]
+    wait_for((folder / "ready").exists)
+
+
 def test_every_batch_has_a_process_of_its_own_and_the_next_are_started_ahead_of_theirs(make: Make) -> None:
     command = make(2)
     results, ready = [], []
@@ -82,10 +89,7 @@ def test_every_batch_has_a_process_of_its_own_and_the_next_are_started_ahead_of_
 def test_the_time_that_a_command_took_to_be_ready_is_told(make: Make) -> None:
     command = make(1, PROGRAM.replace("import os", "import time; time.sleep(0.3); import os", 1))
     measured(command)
-    deadline = time.monotonic() + 60
-    while not list(Path(str(command._spares._spares[0].place.folder)).glob("ready")):  # type: ignore[union-attr]
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    await_ready(command)
     time.sleep(0.3)  # what it waits at its gate does not count
     assert 0.3 <= measured(command).ahead < 10.0
     command.stop()
@@ -96,6 +100,7 @@ def test_what_was_started_ahead_ends_by_itself_when_all_is_stopped_and_leaves_no
 ) -> None:
     command = make(1)
     measured(command)
+    await_ready(command)
     command.stop()
     assert started(command) == 0
     assert (tmp_path / "ended").read_text() == "ended"

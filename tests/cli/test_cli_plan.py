@@ -58,6 +58,7 @@ def test_a_pilot_result_that_is_out_of_range_is_named_by_its_line(cutline: Run, 
     assert (done.status, done.out, done.err) == (2, "", message)
 
 
+@pytest.mark.slow
 def test_a_prior_goes_with_a_number_of_arms(cutline: Run) -> None:
     done = cutline("plan", "--prior", "2,2", "--arms", "20", "--errors", "5")
     assert done.out == f"{expected(Beliefs.prior(2, 2, 20), errors=5)}\n"

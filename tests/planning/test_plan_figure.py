@@ -51,6 +51,7 @@ def test_errors_of_0_are_drawn_at_the_foot(found: Plan) -> None:
     assert lines(figure)["LSA(1.35)"][-1][1] == figure.axes[0].get_ylim()[0]
 
 
+@pytest.mark.slow
 def test_equal_plans_give_equal_bytes(found: Plan) -> None:
     for ending in (".svg", ".png", ".pdf"):
         assert figure_bytes(plan_figure(found), ending) == figure_bytes(plan_figure(found), ending)

@@ -35,6 +35,7 @@ def test_a_plan_is_the_same_on_any_executor() -> None:
     assert quick(executor=1, seed=1) != one
 
 
+@pytest.mark.slow
 def test_a_plan_with_a_belief_is_the_same_on_any_executor() -> None:
     one = quick(Beliefs.prior(2, 2, 20), errors=4, executor=1)
     assert quick(Beliefs.prior(2, 2, 20), errors=4, executor=2) == one

@@ -106,6 +106,7 @@ class TestAllOverHTTP(
     """The rest of the contract."""
 
 
+@pytest.mark.slow
 class TestSharedOverHTTP(Clocks, Opening, Importing):
     @pytest.fixture
     def url(self, serve: Callable[..., str]) -> str:

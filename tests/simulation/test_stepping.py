@@ -208,6 +208,7 @@ def test_the_mean_of_its_errors_is_the_exact_aggregate_regret(
         assert abs(mirrored.mean() - float(mean)) > bound
 
 
+@pytest.mark.slow
 @quick_engines
 def test_uniforms_errors_are_tails_of_the_binomial_distribution(engine: Engine) -> None:
     """Every arm has T // K pulls, the first T % K one more; an arm is wrong with the probability of a tail."""

@@ -80,6 +80,7 @@ def precise_height(growth: Any, slope: Any, rest: Any) -> float:
         return float(high)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rest", [1e-18, 1e-9, 0.3, 1.0, 1e4, 1e16])
 @pytest.mark.parametrize("slope", [0.0, 1e-300, 1e-20, 0.7, 1e9, 1e18])
 @pytest.mark.parametrize("growth", [0.0, 1e-3, 1.0, 1e12])

@@ -83,6 +83,7 @@ def test_the_maximal_inequality_holds_by_simulation_and_a_stronger_one_fails() -
     assert crossed > least_and_most(runs, promise**3)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean", MEANS)
 @pytest.mark.parametrize("length", [1, 2, 37, 300])
 def test_the_variable_confidence_level_bound_holds_exactly(mean: float, length: int) -> None:

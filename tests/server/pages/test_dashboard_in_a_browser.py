@@ -191,6 +191,7 @@ def test_arms_of_any_id_are_found_opened_and_known_and_workers_excluded_behind_a
         page.goto(f"{address}/campaign?campaign=odd")
         page.get_by_label("Token").fill(owner)
         page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("odd")
         for arm in arms:
             page.goto(f"{address}/campaign?campaign=odd")
             page.get_by_label("Id contains").fill(arm[:200])
