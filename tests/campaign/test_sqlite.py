@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from campaign_contract.creating import ManyArms
 from cutline.campaign import Campaign, campaigns, delete
 from cutline.campaign.database import prepared
 from cutline.campaign.database.connecting import engines
+from cutline.campaign.database.connecting.sqlite_file import prepare
 from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.database.rows import arms_and_pulls, counters, imports, progress, requests
 from cutline.campaign.operations.asking import asking
@@ -281,3 +283,21 @@ def test_a_full_disk_is_called_so_and_a_broken_one_is_not(
     full = os.statvfs_result((4096, 4096, 100, 15, 15, 9, 9, 9, 0, 255))  # 15 free blocks
     monkeypatch.setattr(os, "statvfs", lambda _: full)
     assert str(database.explain(Exception(said))) == f"{path}: the disk is full; make room on it and try again"
+
+
+def test_wal_mode_is_waited_for_where_sqlite_refuses_it_at_once(path: Path) -> None:
+    Campaign.create(str(path), "c", *TERMS).close()
+    with (
+        closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other,
+        closing(sqlite3.connect(path, timeout=0)) as mine,
+    ):
+        other.execute("PRAGMA journal_mode=DELETE")
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM sqlite_master").fetchall()
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            mine.execute("PRAGMA journal_mode=WAL")
+        end = threading.Timer(0.2, other.close)
+        end.start()
+        prepare(mine, None)
+        end.join()
+        assert mine.execute("PRAGMA journal_mode").fetchone() == ("wal",)

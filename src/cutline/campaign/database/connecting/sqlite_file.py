@@ -159,8 +159,22 @@ def prepare(connection: Any, _: object) -> None:
     cursor = connection.cursor()
     cursor.execute(f"SELECT 1 FROM sqlite_master WHERE name = '{VERSION_TABLE}'")
     if cursor.fetchone():
-        cursor.execute("PRAGMA journal_mode=WAL")
+        _set_wal_mode(cursor)
     cursor.close()
+
+
+def _set_wal_mode(cursor: sqlite3.Cursor) -> None:
+    """Put a database into WAL mode; while others use it in another one SQLite refuses that without waiting."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.002)
+        else:
+            return
 
 
 def prepare_to_read(connection: Any, _: object) -> None:
