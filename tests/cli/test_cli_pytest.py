@@ -75,6 +75,7 @@ def test_the_time_may_be_what_is_limited(cutline: Run) -> None:
     ("words", "message"),
     [
         (["--batch", "0"], "--batch is '0'; it must be a whole number from 1, or auto"),
+        (["--batch", str(2**60)], f"--batch is {2**60}; it must be a whole number from 1 to 2^53"),
         (["--jobs", "0"], "jobs is 0; it must be a whole number from 1 to 2^53"),
         (["--minutes", "0"], "seconds is 0.0; it must be a number above 0"),
         (["--junit", "."], "cannot write .: it is a folder; give the name of a file"),

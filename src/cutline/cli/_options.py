@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from cutline.checks import check_whole
 from cutline.errors import InvalidInputError
 
 T = TypeVar("T")
@@ -53,7 +54,7 @@ def batch_size(ctx: click.Context, param: click.Parameter, value: str | None) ->
         size = 0
     if size < 1:
         raise InvalidInputError(f"{param.opts[0]} is {value!r}; it must be a whole number from 1, or auto")
-    return size
+    return check_whole(param.opts[0], size, 1)
 
 
 campaign_option = click.option(
