@@ -11,23 +11,20 @@ integral is the sum of the densities of Beta(s + 1, n - s + 1) at the means. Row
 all levels side by side.
 """
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, compiling, jit_in_place, kernel, made_once, with_parameters
+from cutline.compiled import compiling, jit_in_place, kernel, made_once, with_parameters
 from cutline.planning.nodes import Nodes
+from cutline.planning.weights import BLOCK, Weights, weigh_rows
 from cutline.policies import Policy
 from cutline.policies.policy import Parameters
-from cutline.threshold import is_above
 
 _Floats = NDArray[np.float64]
-_above = compile_plain(is_above)
 
-_NEGLIGIBLE = -45.0  # a logarithm
 _FIRST_ROOM = 1 << 9
 
 
@@ -70,12 +67,6 @@ class Sums(NamedTuple):
 
 
 @jit_in_place
-def _log_ways(n: int, s: int) -> float:
-    """Return -ln B(s + 1, n - s + 1)."""
-    return math.lgamma(n + 2.0) - math.lgamma(s + 1.0) - math.lgamma(n - s + 1.0)
-
-
-@jit_in_place
 def _first_from(levels: _Floats, value: float) -> int:
     """Return the place of the first level not below a value; np.searchsorted would take long to load."""
     low, high = 0, levels.size
@@ -88,53 +79,15 @@ def _first_from(levels: _Floats, value: float) -> int:
     return low
 
 
-@jit_in_place
-def _weigh(n: int, least: int, largest: int, nodes: Nodes, all_arms: _Floats, wrong: _Floats, threshold: float) -> None:
-    """Find the integrals for the records of a row, and their part on the wrong side of the threshold.
-
-    For each node from the record that is likeliest there on, upwards and downwards.
-    """
-    ways_of_least, ways_of_largest = _log_ways(n, least), _log_ways(n, largest)
-    all_arms[: largest - least + 1] = 0.0
-    wrong[: largest - least + 1] = 0.0
-    first_above = least
-    while first_above <= largest and not (n > 0 and _above(float(n), float(first_above), threshold)):
-        first_above += 1
-    for k in range(nodes.masses.size):
-        odds, above = nodes.odds[k], nodes.above[k]
-        start = int(min(max(n * odds / (1.0 + odds), least), largest))
-        ways = ways_of_least if start == least else ways_of_largest if start == largest else _log_ways(n, start)
-        log_density = ways + start * nodes.log_mean[k] + (n - start) * nodes.log_rest[k]
-        if log_density < _NEGLIGIBLE:
-            continue
-        x = first = nodes.masses[k] * math.exp(log_density)
-        for s in range(start, largest + 1):
-            all_arms[s - least] += x
-            if above != (s >= first_above):
-                wrong[s - least] += x
-            x *= odds * (n - s) / (s + 1.0)
-        x = first
-        for s in range(start - 1, least - 1, -1):
-            x *= (s + 1.0) / (odds * (n - s))
-            all_arms[s - least] += x
-            if above != (s >= first_above):
-                wrong[s - least] += x
-    if nodes.likelier:
-        for place in range(largest - least + 1):
-            wrong[place] = min(wrong[place], all_arms[place] - wrong[place])
-
-
 class Row(NamedTuple):
     """The records with one number of pulls and ``least`` to ``largest`` rewards, the first at place 0.
 
-    ``amounts``, (room, L): how much arrives at each for each level. ``all_arms`` and ``wrong``: see ``_weigh``.
+    ``amounts``, (room, L): how much arrives at each for each level.
     """
 
     least: int
     largest: int
     amounts: _Floats
-    all_arms: _Floats
-    wrong: _Floats
 
 
 class Pulled(NamedTuple):
@@ -155,34 +108,50 @@ def _arrive(sources: Sources, source: int, n: int, least: int, largest: int) -> 
 
 
 @jit_in_place
+def _reach(sources: Sources, source: int, n: int, least: int, largest: int) -> tuple[int, int]:
+    """Return a range of totals at row n that all records of a block come from, those that arrive in it among them."""
+    while source < sources.pulls.size and sources.pulls[source] <= n + BLOCK:
+        least = min(least, sources.totals[source])
+        largest = max(largest, sources.totals[source] - (sources.pulls[source] - n))
+        source += 1
+    return least, max(largest, least)
+
+
+@jit_in_place
 def _pull(
-    n: int, row: Row, after: Row, opens: NDArray[np.int64], alive: int, chosen: int, pulled: Pulled, sums: Sums
+    n: int, row: Row, after: Row, weights: Weights, opens: NDArray[np.int64], alive: int, pulled: Pulled, sums: Sums
 ) -> None:
     """Pull the arms of a row once more at the levels that are above their index, and decide them at the others.
 
     ``opens``: the first such level of each record; the amounts are 0 at levels below ``alive``.
     """
     count = sums.errors.size
+    here = n - weights.first
     pulled.taken[:] = 0.0
     pulled.gains[:] = 0.0
     for s in range(row.least, row.largest + 1):
-        here = s - row.least
-        opened = max(opens[here], alive)
+        amounts = row.amounts[s - row.least]
+        place, there = s - weights.least, s - after.least
+        arms, wrong = weights.all_arms[here, place], weights.wrong[here, place]
+        opened = max(opens[s - row.least], alive)
         for level in range(alive, min(opened, count)):
-            sums.errors[level] += row.amounts[here, level] * row.wrong[here]
+            sums.errors[level] += amounts[level] * wrong
         if opened >= count:
             continue
         up = (s + 1.0) / (n + 2.0)
-        there = s - after.least
-        gain = up * after.wrong[there + 1] + (1.0 - up) * after.wrong[there] - row.wrong[here]
-        arms = row.all_arms[here]
+        gain = up * weights.wrong[here + 1, place + 1] + (1.0 - up) * weights.wrong[here + 1, place] - wrong
         for level in range(opened, count):
-            amount = row.amounts[here, level]
+            amount = amounts[level]
             pulled.taken[level] += amount * arms
             pulled.gains[level] += amount * gain
             after.amounts[there, level] += amount * (1.0 - up)
             after.amounts[there + 1, level] += amount * up
-    for level in range(alive, count):
+
+
+@jit_in_place
+def _count(n: int, chosen: int, alive: int, pulled: Pulled, sums: Sums) -> None:
+    """Add the pulls of row n to the sums, those by number to the ``chosen`` bin."""
+    for level in range(alive, sums.errors.size):
         taken = pulled.taken[level]
         sums.pulls[level] += taken
         sums.squares[level] += taken * (2.0 * n + 1.0)
@@ -191,29 +160,35 @@ def _pull(
 
 
 @jit_in_place
-def _stop(row: Row, alive: int, sums: Sums) -> None:
-    """Decide the arms that are left in the last row."""
+def _stop(row: Row, here: int, weights: Weights, alive: int, sums: Sums) -> None:
+    """Decide the arms that are left in the last row, which has place ``here`` among the weights."""
     for s in range(row.least, row.largest + 1):
-        here = s - row.least
+        amounts, place = row.amounts[s - row.least], s - weights.least
         for level in range(alive, sums.errors.size):
-            sums.left[level] += row.amounts[here, level] * row.all_arms[here]
-            sums.errors[level] += row.amounts[here, level] * row.wrong[here]
+            sums.left[level] += amounts[level] * weights.all_arms[here, place]
+            sums.errors[level] += amounts[level] * weights.wrong[here, place]
+
+
+@jit_in_place
+def _set_down(sources: Sources, first: int, end: int, row: Row) -> None:
+    """Add the arms that begin in a row."""
+    for place in range(first, end):
+        for level in range(row.amounts.shape[1]):
+            row.amounts[sources.totals[place] - row.least, level] += sources.amounts[place]
 
 
 @made_once
-def _passing(policy: type[Policy]) -> Callable[..., int]:
-    """Compile pass(threshold, parameters, levels, sources, nodes, bins, sums, room): rows are gone through.
+def _opening(policy: type[Policy]) -> Callable[..., tuple[int, int, int]]:
+    """Compile open_levels(n, row, threshold, parameters, levels, opens): which levels are above each index of a row.
 
-    It returns the last row, or -1 where a row is wider than the room.
+    It returns the least and the largest total that are pulled on to, and the lowest level at which one is.
     """
     index = with_parameters(policy.index, 3)
     first = int(policy.pulls_each_arm_first)
 
-    @jit_in_place
     def open_levels(
         n: int, row: Row, threshold: float, parameters: _Floats, levels: _Floats, opens: NDArray[np.int64]
     ) -> tuple[int, int, int]:
-        # Return the least and the largest total that are pulled on to, and the lowest level at which one is.
         least, largest, lowest = n + 2, -1, levels.size
         for s in range(row.least, row.largest + 1):
             value = -np.inf if n < first else index(float(n), float(s), threshold, 0, parameters)
@@ -222,6 +197,17 @@ def _passing(policy: type[Policy]) -> Callable[..., int]:
             if opened < levels.size:
                 least, largest, lowest = min(least, s), s + 1, min(lowest, opened)
         return least, largest, lowest
+
+    return jit_in_place(open_levels)
+
+
+@made_once
+def _passing(policy: type[Policy]) -> Callable[..., bool]:
+    """Compile pass(threshold, parameters, levels, sources, nodes, bins, sums, room): rows are gone through.
+
+    It returns False where a row is wider than the room.
+    """
+    open_levels = _opening(policy)
 
     def go(
         threshold: float,
@@ -232,39 +218,37 @@ def _passing(policy: type[Policy]) -> Callable[..., int]:
         bins: NDArray[np.int64],
         sums: Sums,
         room: int,
-    ) -> int:
-        n = sources.pulls[0]
+    ) -> bool:
+        n, alive = sources.pulls[0], 0
         source, least, largest = _arrive(sources, 0, n, n + 1, -1)
-        if largest - least + 2 > room:
-            return -1
-        row = Row(least, largest, np.zeros((room, levels.size)), np.zeros(room), np.zeros(room))
-        spare = Row(least, largest, np.zeros((room, levels.size)), np.zeros(room), np.zeros(room))
-        opens = np.zeros(room, np.int64)
-        pulled = Pulled(np.zeros(levels.size), np.zeros(levels.size))
-        for place in range(source):
-            row.amounts[sources.totals[place] - least] += sources.amounts[place]
-        _weigh(n, least, largest, nodes, row.all_arms, row.wrong, threshold)
-        alive = 0
-        while n < bins.size - 1:
+        row = Row(least, largest, np.zeros((room, levels.size)))
+        spare = Row(least, largest, np.zeros((room, levels.size)))
+        weights = Weights(n - BLOCK, 0, np.zeros((BLOCK + 1, room)), np.zeros((BLOCK + 1, room)))
+        opens, pulled = np.zeros(room, np.int64), Pulled(np.zeros(levels.size), np.zeros(levels.size))
+        arrived = 0
+        while least <= largest or source < sources.pulls.size:
+            if n == weights.first + BLOCK:
+                low, high = _reach(sources, arrived, n, least, largest)
+                if high - low + 2 + BLOCK > room:
+                    return False
+                weights = Weights(n, low, weights.all_arms, weights.wrong)
+                weigh_rows(n, low, high, nodes, threshold, weights.all_arms, weights.wrong)
+            _set_down(sources, arrived, source, row)
+            alive = 0 if arrived < source else alive
+            if n == bins.size - 1:
+                _stop(row, n - weights.first, weights, alive, sums)
+                break
             arrived = source
             least, largest, lowest = open_levels(n, row, threshold, parameters, levels, opens)
             source, least, largest = _arrive(sources, source, n + 1, least, largest)
-            if largest - least + 2 > room:
-                return -1
-            after = Row(least, largest, spare.amounts, spare.all_arms, spare.wrong)
-            if least <= largest:
-                after.amounts[: largest - least + 1] = 0.0
-                _weigh(n + 1, least, largest, nodes, after.all_arms, after.wrong, threshold)
-            _pull(n, row, after, opens, alive, bins[n], pulled, sums)
-            for place in range(arrived, source):
-                after.amounts[sources.totals[place] - least] += sources.amounts[place]
-            alive = 0 if arrived < source else max(alive, lowest)
+            after = Row(least, largest, spare.amounts)
+            after.amounts[: max(largest - least + 1, 0)] = 0.0
+            _pull(n, row, after, weights, opens, alive, pulled, sums)
+            _count(n, bins[n], alive, pulled, sums)
+            alive = max(alive, lowest)
             row, spare = after, row
             n += 1
-            if least > largest and source == sources.pulls.size:
-                break
-        _stop(row, alive, sums)
-        return int(n)
+        return True
 
     return kernel(go)
 
@@ -287,7 +271,6 @@ def pass_levels(
     while True:
         sums = Sums.zeros(levels.size, int(bins[-1]) + 1)
         with compiling(policy):
-            last = _passing(type(policy))(threshold, row, levels, sources, nodes, bins, sums, room)
-        if last >= 0:
-            return sums
+            if _passing(type(policy))(threshold, row, levels, sources, nodes, bins, sums, room):
+                return sums
         room *= 4
