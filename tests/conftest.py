@@ -15,7 +15,8 @@ import surroundings
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of the processes that tests start compiles all its modules
 sys.dont_write_bytecode = False
-os.environ["PYTEST_ADDOPTS"] = "-p no:schemathesis"  # in pytests that tests start; its plugin takes a second to load
+# in pytests that tests start; to load the plugin of schemathesis takes a second, and that of pytest-asyncio a tenth
+os.environ["PYTEST_ADDOPTS"] = "-p no:schemathesis -p no:asyncio -p no:timeout"
 
 settings.register_profile("compiled", derandomize=True, deadline=None, database=None, max_examples=100)
 settings.register_profile("uncompiled", settings.get_profile("compiled"), max_examples=10)

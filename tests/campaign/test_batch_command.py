@@ -71,6 +71,34 @@ def test_the_arm_that_had_begun_when_the_batch_died_is_the_only_suspect() -> Non
     assert (result.death.text, result.suspects, result.troubles) == ("exit status 0 before its end", ["b"], {})
 
 
+@pytest.mark.parametrize(
+    ("program", "text"),
+    [
+        ("warn('old'); time.sleep(0.1); say('b'); os._exit(0)", "exit status 0 before its end"),
+        (
+            "warn('old'); say('b'); time.sleep(0.1); warn('no room'); os._exit(1)",
+            "exit status 1 before its end: no room",
+        ),
+    ],
+    ids=["before", "after"],
+)
+def test_what_was_said_before_the_arm_had_begun_is_no_reason_for_its_end(program: str, text: str) -> None:
+    result = measured("warn = lambda text: os.write(2, text.encode() + b'\\n')\n" + program)
+    assert result.death is not None
+    assert result.death.text == text
+
+
+@pytest.mark.parametrize(
+    ("end", "how"), [("os._exit(1)", "exit status 1 before its end: no"), ("time.sleep(60)", None)]
+)
+def test_of_an_arm_at_which_a_batch_dies_it_is_kept_what_was_written(end: str, how: str | None) -> None:
+    kept: list[tuple[str, str]] = []
+    program = f"say('a', reward=1); say('b', output='after a'); time.sleep(0.1); os.write(2, b'no'); {end}"
+    measured(program, timeout=0.5, keep=lambda arm, text: kept.append((arm, text)))
+    how = how or "took longer than 0.5 s"
+    assert kept == [("b", f"after a\n{how}\n--- stderr of the process ---\nno")]
+
+
 def test_an_arm_that_takes_too_long_is_the_only_suspect_if_it_has_begun() -> None:
     result = measured("say('a'); say('a', reward=0); say('b'); time.sleep(60)", timeout=0.5)
     assert result.death is not None

@@ -115,6 +115,69 @@ def test_every_kind_of_test_counts_as_it_should_and_what_is_known_to_be_skipped_
     assert "arm 'test_kinds.py::test_set_up_breaks': setup: RuntimeError: no database; counts as 0" in done.news
 
 
+PLUGINS = """import asyncio, time, pytest, pytest_asyncio
+
+@pytest_asyncio.fixture
+async def number():
+    await asyncio.sleep(0)
+    return 7
+
+@pytest.mark.asyncio
+async def test_awaits(number): assert number == 7
+
+@pytest.mark.asyncio
+async def test_awaits_and_fails(number): assert number == 8
+
+@pytest.mark.asyncio
+@pytest.mark.timeout(0.2)
+async def test_awaits_for_ever(): await asyncio.sleep(600)
+
+@pytest.mark.timeout(0.2, method="signal")
+def test_hangs_until_a_signal(): time.sleep(600)
+
+@pytest.mark.timeout(0.2, method="thread")
+def test_hangs_until_a_thread_acts(): time.sleep(600)
+
+def test_is_quick(): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("xdist", "news", "end"),
+    [
+        pytest.param(
+            (),
+            ["arm 'test_plugins.py::test_hangs_until_a_thread_acts': exit status 1 before its end; counts as 0"],
+            "+++ Timeout +++",
+            id="one process",
+        ),
+        pytest.param(("-p", "xdist", "-n", "2"), [], "crashed while running", id="xdist", marks=pytest.mark.slow),
+    ],
+)
+def test_pytest_asyncio_and_pytest_timeout_work_and_a_test_that_takes_too_long_for_them_has_failed(
+    write: Write, run: Run, tmp_path: Path, xdist: tuple[str, ...], news: list[str], end: str
+) -> None:
+    write("test_plugins.py", PLUGINS)
+    words = [*xdist, "-p", "asyncio", "-p", "timeout", "test_plugins.py"]
+    done = run(words, 6, logs=open_logs(str(tmp_path / "logs")))
+    assert done.means == {
+        "test_awaits": 1.0,
+        "test_awaits_and_fails": 0.0,
+        "test_awaits_for_ever": 0.0,
+        "test_hangs_until_a_signal": 0.0,
+        "test_hangs_until_a_thread_acts": 0.0,
+        "test_is_quick": 1.0,
+    }
+    assert done.news == news
+    logs = {path.name.split(".")[1].removeprefix("py_"): path.read_text() for path in (tmp_path / "logs").iterdir()}
+    assert logs.keys() == {test for test, mean in done.means.items() if mean == 0}
+    assert "assert 7 == 8" in logs["test_awaits_and_fails"]
+    assert "Timeout (>0.2s) from pytest-timeout" in logs["test_awaits_for_ever"]
+    assert "Timeout (>0.2s) from pytest-timeout" in logs["test_hangs_until_a_signal"]
+    assert end in logs["test_hangs_until_a_thread_acts"]
+    assert all("\nPYTHONHASHSEED=" in text for text in logs.values())
+
+
 def test_errors_in_fixtures_count_as_they_are_told_to(write: Write, run: Run) -> None:
     write("test_kinds.py", KINDS)
     done = run(["test_kinds.py", "-k", "breaks and not fails or test_unit"], 6, setup_errors="abandon")

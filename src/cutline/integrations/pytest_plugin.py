@@ -139,7 +139,7 @@ class _Reporter:
         self._before: list[str] = []
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self._write({"arm": _plain(nodeid, self._arms)})
+        self._write({"arm": _plain(nodeid, self._arms), "output": self._surroundings()})
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         arm = _plain(report.nodeid, self._arms)
@@ -178,10 +178,13 @@ class _Reporter:
 
     def _output(self, report: pytest.TestReport) -> str:
         """Return what a failure has written, and what is needed to see it again."""
-        before = f", after {len(self._before)} other tests, the last {self._before[-1]}" if self._before else ""
-        parts = [f"PYTHONHASHSEED={os.environ.get('PYTHONHASHSEED', 'random')}{before}", report.longreprtext]
+        parts = [self._surroundings(), report.longreprtext]
         parts += [f"--- {title} ---\n{text}" for title, text in report.sections]
         return "\n".join(parts)[:_LONGEST]
+
+    def _surroundings(self) -> str:
+        before = f", after {len(self._before)} other tests, the last {self._before[-1]}" if self._before else ""
+        return f"PYTHONHASHSEED={os.environ.get('PYTHONHASHSEED', 'random')}{before}"
 
     def _write(self, row: dict[str, Any]) -> None:
         self._file.write(json.dumps(row) + "\n")

@@ -5,14 +5,14 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from shutil import which
 from typing import TypeAlias
 
 from cutline.campaign.results import Pull
-from cutline.campaign.running.commands.endings import Endings, last_line
+from cutline.campaign.running.commands.endings import Endings, end_of, last_line
 from cutline.campaign.running.commands.processes import Processes
 from cutline.campaign.running.commands.progress import Progress
 from cutline.campaign.running.commands.reports import Format, Report, read_junit
@@ -33,6 +33,9 @@ REPORT = "{report}"
 
 Keep: TypeAlias = Callable[[str, str], object]
 """Takes an arm and what it wrote when it failed."""
+
+_LONGEST = 100_000
+"""Bytes at the end of either output of a command that has died that are kept."""
 
 
 class BatchCommand:
@@ -62,7 +65,8 @@ class BatchCommand:
         ``retry_exits``: those by which it says that it may succeed later; what it has reported counts all the same, and
         if that is nothing, TryAgainError is raised.
         ``instructions`` are for a command that waits for them when it has started, and says of each arm when it begins:
-        one that dies before any has begun says nothing of any of them. ``keep`` is given what is reported of failures.
+        one that dies before any has begun says nothing of any of them. ``keep`` is given what is reported of failures,
+        and of the arms at which a command has died what it had written until then.
         Raises InvalidInputError if an argument is missing, the program is not there, or an option is out of range.
         """
         if instructions is None:
@@ -126,12 +130,9 @@ class BatchCommand:
         except (OSError, ValueError) as error:
             text = f"cannot run {self._arguments[0]!r}: {getattr(error, 'strerror', None) or error}"
             return BatchResult(death=Trouble("crash", text), suspects=arms if spare is None else ())
-        said = [last_line(place.errors), last_line(place.output)]
-        return replace(self._result_of(arms, progress, status, late, said), ahead=ahead)
+        return replace(self._result_of(arms, progress, status, late, place), ahead=ahead)
 
-    def _result_of(
-        self, arms: Sequence[str], progress: Progress, status: int, late: bool, said: Sequence[str]
-    ) -> BatchResult:
+    def _result_of(self, arms: Sequence[str], progress: Progress, status: int, late: bool, place: Place) -> BatchResult:
         """Return what came of a batch whose command has ended, or was ended because it was late."""
         try:
             report = progress.finish() if self._format == "jsonl" else read_junit(_read(progress.path), arms)
@@ -144,9 +145,10 @@ class BatchCommand:
         if late and progress.is_complete():
             return _result(arms, report)  # it did not come to its end, but nothing is lost
         if late and wrong is None:
-            return self._died(Trouble("timeout", f"took longer than {self._timeout:g} s"), arms, report, progress.late)
+            too_late = Trouble("timeout", f"took longer than {self._timeout:g} s")
+            return self._died(too_late, arms, report, progress.late, place)
         if self._endings.is_momentary(status):
-            return _put_off(report, f"exit status {status}: {said[0] or said[1]}")
+            return _put_off(report, f"exit status {status}: {last_line(place.errors) or last_line(place.output)}")
         death = self._endings.crash(status)
         if death is None and wrong is not None:
             death = f"exit status {status}, {wrong}" if status else wrong
@@ -154,11 +156,17 @@ class BatchCommand:
             death = f"exit status {status} before its end"
         if death is None:
             return _result(arms, report)
-        last = shown(said[0] or ("" if report.begun else said[1]), 200)  # of a test its end is known by the arm
-        return self._died(Trouble("crash", f"{death}: {last}" if last else death), arms, report, report.begun)
+        last = shown(_last_words(place, progress.path if report.begun else None), 200)
+        died = Trouble("crash", f"{death}: {last}" if last else death)
+        return self._died(died, arms, report, report.begun, place)
 
-    def _died(self, death: Trouble, arms: Sequence[str], report: Report, accused: Collection[str]) -> BatchResult:
+    def _died(
+        self, death: Trouble, arms: Sequence[str], report: Report, accused: Collection[str], place: Place
+    ) -> BatchResult:
         """Return the result of a batch that has died while the ``accused`` were measured."""
+        if self._keep:
+            for arm in accused:
+                self._keep(arm, _left_by(death, report.begun.get(arm, ""), place))
         others = [] if self._spares else [arm for arm in arms if not report.names(arm)]
         errors = {arm: Trouble("error", text) for arm, text in report.errors.items()}
         return BatchResult(report.rewards, errors, report.skipped, death, list(accused) or others, report.notes)
@@ -196,6 +204,28 @@ def _check(arguments: Sequence[str]) -> None:
         )
     if which(arguments[0]) is None:
         raise InvalidInputError(f"there is no program {arguments[0]!r} that can be run")
+
+
+def _last_words(place: Place, report: Path | None) -> str:
+    """Return the last line that a command has written; ``report`` is its report if it has died while it measured.
+
+    Then only what came on standard error after an arm had begun may say why.
+    """
+    if report is None:
+        return last_line(place.errors) or last_line(place.output)
+    with suppress(FileNotFoundError):
+        if os.fstat(place.errors.fileno()).st_mtime_ns < report.stat().st_mtime_ns:
+            return ""
+    return last_line(place.errors)
+
+
+def _left_by(death: Trouble, begun: str, place: Place) -> str:
+    """Return what is kept of an arm at which a command has died: how, and what it has written."""
+    parts = [begun, death.text]
+    for name, file in (("stdout", place.output), ("stderr", place.errors)):
+        text = end_of(file, _LONGEST)
+        parts.append(f"--- {name} of the process ---\n{text}" if text else "")
+    return "\n".join(part for part in parts if part)
 
 
 def _put_off(report: Report, why: str) -> BatchResult:

@@ -20,7 +20,7 @@ _DEADLY = {
 """Exit statuses by which a shell says that a signal has ended a command, and the signal."""
 
 _TAIL = 4096
-"""Bytes at the end of an output that are looked at."""
+"""Bytes at the end of an output in which its last line is looked for."""
 
 
 class Endings:
@@ -67,9 +67,14 @@ class Endings:
 
 def last_line(file: IO[bytes]) -> str:
     """Return the last line of an output that is not blank, "" if there is none."""
-    file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-    lines = file.read().decode(errors="replace").strip().splitlines()
+    lines = end_of(file, _TAIL).splitlines()
     return lines[-1].strip() if lines else ""
+
+
+def end_of(file: IO[bytes], size: int) -> str:
+    """Return what the last ``size`` bytes of an output say, without blanks around it."""
+    file.seek(max(0, file.seek(0, os.SEEK_END) - size))
+    return file.read().decode(errors="replace").strip()
 
 
 def _signal_name(number: int) -> str:

@@ -18,14 +18,15 @@ Format: TypeAlias = Literal["junit", "jsonl"]
 class Report:
     """What is said of arms: their rewards, why they are skipped, why they could not be measured.
 
-    ``begun``: those of which only the beginning is known, in order. ``output``: what was kept of failures; ``notes``
-    come with rewards. The first thing that is said of an arm counts. ``others``: ids that are none of the batch.
+    ``begun``: those of which only the beginning is known, in order, with the output that was reported then. ``output``:
+    what was kept of failures; ``notes`` come with rewards. The first thing that is said of an arm counts. ``others``:
+    ids that are none of the batch.
     """
 
     rewards: dict[str, float] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    begun: dict[str, None] = field(default_factory=dict)
+    begun: dict[str, str] = field(default_factory=dict)
     output: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     others: dict[str, None] = field(default_factory=dict)
@@ -39,7 +40,8 @@ class JsonLines:
     """Reads lines such as ``{"arm": "a", "reward": 1}`` as they are written.
 
     A reward may have a ``note``, a text. Instead of a reward a line may have ``skipped`` or ``error``, each with a
-    reason, or neither, when the arm only begins; ``output`` is kept of a failure.
+    reason, or neither, when the arm only begins; ``output`` is kept of a failure, that of the beginning if nothing
+    follows.
     """
 
     def __init__(self, arms: Iterable[str]) -> None:
@@ -102,7 +104,7 @@ class JsonLines:
         elif "error" in row:
             report.errors[arm] = str(row["error"])
         else:
-            report.begun[arm] = None
+            report.begun[arm] = str(row.get("output") or "")
             return
         report.begun.pop(arm, None)
         if row.get("output"):
