@@ -13,6 +13,7 @@ from cutline.campaign.database.store import Store
 from cutline.server import api, pages, problems
 from cutline.server.access.tokens import Tokens
 from cutline.server.api.events import Looks
+from cutline.server.api.quick import QuickWay
 from cutline.server.campaigns import Campaigns
 from cutline.server.middleware import BehindProxy, BoundedBodies, SafeHeaders
 from cutline.server.pages.errors import problem_page
@@ -41,7 +42,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
         title="Cutline",
         version=__version__,
         summary="Campaigns over HTTP: which arm to measure next, what came back, what is decided.",
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=f"{api.PREFIX}/openapi.json",
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
@@ -59,6 +60,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
+    app.add_middleware(QuickWay, router=api.frequent, prefix=api.PREFIX)
     app.add_middleware(BoundedBodies)
     app.add_middleware(SafeHeaders)
     app.add_middleware(BehindProxy, settings=settings)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,16 +21,18 @@ from cutline.campaign.operations.upkeep.finishing import end_dead
 from cutline.campaign.results import Status
 from cutline.campaign.settings import Settings
 from cutline.errors import NotFoundError
+from cutline.server.turns import Turns
 
 T = TypeVar("T")
 
 
 class Campaigns:
-    """The campaigns of one database, for any number of threads."""
+    """The campaigns of one database, for any number of threads; ``turns`` does what comes many times a second."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
+        self.turns = Turns(store, clock)
         self._opened: dict[str, Campaign] = {}
         self._turn = threading.Lock()
 
@@ -90,6 +93,7 @@ class Campaigns:
 
     def close(self) -> None:
         """Close the connections to the database."""
+        self.turns.close()
         self._store.close()
 
     def _open(self, name: str) -> Campaign:
@@ -97,6 +101,7 @@ class Campaigns:
             campaign = self._opened.get(name)
         if campaign is None or campaign.name != name:  # it may have another name now
             identity = read_identity(self._store, name)
+            identity.keeper = partial(self.turns.keep, identity)
             end_dead(self._store, identity)
             campaign = Campaign(self._store, identity, self._clock)
             with self._turn:

@@ -1,6 +1,5 @@
 """What holds for every request and answer: paths behind a proxy, sizes of bodies, headers for browsers."""
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cutline.server.problems import answer
@@ -10,14 +9,14 @@ LARGEST = 64 * 2**20
 """A body of more bytes is refused."""
 
 _HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https: http:; "
-        "media-src 'self' data: https: http:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
+    b"content-security-policy": (
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https: http:; "
+        b"media-src 'self' data: https: http:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+        b"frame-ancestors 'none'"
     ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"same-origin",
+    b"cross-origin-opener-policy": b"same-origin",
 }
 
 
@@ -90,9 +89,9 @@ class SafeHeaders:
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
+                given = {name for name, _ in message["headers"]}
+                missing = ((name, value) for name, value in _HEADERS.items() if name not in given)
+                message["headers"] = [*message["headers"], *missing]
             await send(message)
 
         await self._app(scope, receive, sending)

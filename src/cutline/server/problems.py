@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeAlias, get_args
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -62,14 +62,22 @@ def answer(status: int, detail: str, error: str | None = None) -> Response:
     return JSONResponse(body, status, headers, media_type="application/problem+json")
 
 
-def problem_of(error: CutlineError) -> ProblemDetails:
-    """Return what Cutline raises as a problem."""
+Ending: TypeAlias = ProblemError | CutlineError | RequestValidationError
+"""What ends a request with a problem."""
+
+
+def problem_of(error: Ending) -> ProblemDetails:
+    """Return what ends a request as a problem."""
+    if isinstance(error, ProblemError):
+        return _details(error.status, error.detail, None)
+    if isinstance(error, RequestValidationError):
+        return _details(422, line_of(error.errors()), InvalidInputError.__name__)
     kind = next((kind for kind in _STATUS if isinstance(error, kind)), type(error))
     return _details(_STATUS.get(kind, 500), str(error), kind.__name__)
 
 
-def of_error(error: CutlineError) -> Response:
-    """Return the response for what Cutline raises."""
+def response_of(error: Ending) -> Response:
+    """Return the response for what ends a request."""
     problem = problem_of(error)
     return answer(problem.status, problem.detail, problem.error)
 
@@ -88,19 +96,12 @@ def _line_of_path(request: Request, error: HTTPException) -> str:
 def install(app: FastAPI, as_page: Callable[[Request, int, str], Response | None]) -> None:
     """Have every error answered as a problem, or as what ``as_page`` makes of its status and line for a browser."""
 
-    @app.exception_handler(ProblemError)
-    def on_problem(request: Request, error: ProblemError) -> Response:
-        return as_page(request, error.status, error.detail) or answer(error.status, error.detail)
+    def on_ending(request: Request, error: Any) -> Response:
+        problem = problem_of(error)
+        return as_page(request, problem.status, problem.detail) or response_of(error)
 
-    @app.exception_handler(CutlineError)
-    def on_error(request: Request, error: CutlineError) -> Response:
-        made = of_error(error)
-        return as_page(request, made.status_code, str(error)) or made
-
-    @app.exception_handler(RequestValidationError)
-    def on_validation(request: Request, error: RequestValidationError) -> Response:
-        line = line_of(error.errors())
-        return as_page(request, 422, line) or answer(422, line, "InvalidInputError")
+    for kind in get_args(Ending):
+        app.add_exception_handler(kind, on_ending)
 
     @app.exception_handler(HTTPException)
     def on_http(request: Request, error: HTTPException) -> Response:

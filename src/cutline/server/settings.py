@@ -4,6 +4,7 @@ import ipaddress
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from cutline.campaign.database.connecting.address import Url
 from cutline.errors import InvalidInputError
@@ -75,6 +76,7 @@ def parse_networks(text: str) -> tuple[Network, ...]:
         ) from None
 
 
+@lru_cache(1000)
 def is_loopback(host: str) -> bool:
     """Tell whether only this machine reaches a server that listens at this host."""
     try:

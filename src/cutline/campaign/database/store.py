@@ -41,6 +41,12 @@ class BusyError(Exception):
     """What is needed is in the hands of a transaction that is about to end: roll back and try again."""
 
 
+class Debt:
+    """What a thread owes before anybody is told that what it wrote is safe; ``disk``: to wait for it."""
+
+    disk = False
+
+
 class Store:
     """A database of campaigns; made by ``connect``. Safe to use from several threads, and in a child after a fork."""
 
@@ -48,6 +54,7 @@ class Store:
         self._database = database
         self._has_tables = False
         self._users = 1
+        self._owing = threading.local()
         self._driver_error: type[Exception] = database.engine.dialect.loaded_dbapi.Error
 
     @classmethod
@@ -75,6 +82,11 @@ class Store:
     def engine(self) -> Engine:
         """The engine whose connections this store uses."""
         return self._database.engine
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is SQLite, where one transaction writes at a time."""
+        return self._database.is_sqlite
 
     @property
     def in_memory(self) -> bool:
@@ -156,6 +168,19 @@ class Store:
                 self._has_tables = True
             return done
 
+    @contextmanager
+    def owing_the_disk(self) -> Iterator[Debt]:
+        """Have this thread not wait for the disk meanwhile; what is yielded says whether ``wait_for_disk`` is owed."""
+        debt = self._owing.debt = Debt()
+        try:
+            yield debt
+        finally:
+            del self._owing.debt
+
+    def wait_for_disk(self) -> None:
+        """Return when all that has been committed is on the disk; raise StoreError if that fails."""
+        self._database.wait_for_disk()
+
     def read(self, work: Callable[[Connection], T]) -> T:
         """Do ``work`` in a reading transaction and return what it returns."""
         if not self._database.read_only:
@@ -208,7 +233,14 @@ class Store:
                     raise BusyError from error
                 raise database.explain(error) from None  # what the driver says may hold a password
         if waits_later:
-            database.wait_for_disk()
+            self._wait_or_owe()
+
+    def _wait_or_owe(self) -> None:
+        debt: Debt | None = getattr(self._owing, "debt", None)
+        if debt is None:
+            self._database.wait_for_disk()
+        else:
+            debt.disk = True
 
     def _pipeline(self, connection: Connection) -> AbstractContextManager[object]:
         """On PostgreSQL, let statements go out without waiting for the answer to those before."""

@@ -1,18 +1,23 @@
 """The connection to a server: requests that are tried again where that is safe, and errors as Cutline has them."""
 
+import http.client
 import json
 import os
+import random
+import ssl
+import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, Any
+from types import MappingProxyType
+from typing import IO, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from cutline.campaign.database.connecting.address import Url, service_address
+from cutline.campaign.remote.wires import Wire, Wires
 from cutline.errors import (
     AccessError,
     ConflictError,
     CutlineError,
     InvalidInputError,
-    MissingDependencyError,
     NotFoundError,
     StoreError,
 )
@@ -28,11 +33,10 @@ FIRST_PATIENCE = 5
 
 _LONGEST_WAIT = 5.0
 _FIRST_WAIT = 0.1
-_CONNECT, _READ = 10.0, 300.0
-"""Seconds until a connection must stand, and until something must arrive."""
-
 _NOBODY = 401
 """What a server answers to somebody who has shown no token that is good."""
+
+_JSON = {"Content-Type": "application/json"}
 
 _AWAY = (502, 504)
 """What a proxy answers while the server behind it is away."""
@@ -49,6 +53,14 @@ _BY_STATUS: Mapping[int, Callable[[str], CutlineError]] = {
 }
 
 
+class _Answer(NamedTuple):
+    """What a server answers by a connection; ``data`` is None while it is still to be read from ``response``."""
+
+    response: http.client.HTTPResponse
+    wire: Wire
+    data: bytes | None
+
+
 class Connection:
     """Requests to one server, for any number of threads, and for a child after a fork."""
 
@@ -59,8 +71,7 @@ class Connection:
         if given is not None and not (given.isascii() and given.isprintable() and given):
             raise InvalidInputError(f"the token for {self.address} is none: it is letters, digits, _ and -")
         self._headers = {} if given is None else {"Authorization": f"Bearer {given}"}
-        self._pool: Any = None
-        self._process = 0
+        self._wires = Wires(self.address)
         self._patience = FIRST_PATIENCE
 
     def get(self, path: str, **query: Any) -> Any:
@@ -74,7 +85,8 @@ class Connection:
 
     def post_file(self, path: str, file: IO[bytes], **query: Any) -> Any:
         """Send what is in a file as it stands, and return what the server answers; it may be sent twice."""
-        return self._read(self._send("POST", path, query, file, kind="application/octet-stream"))
+        kind = {"Content-Type": "application/octet-stream", "Content-Length": str(file.seek(0, os.SEEK_END))}
+        return self._read(self._send("POST", path, query, file, headers=kind))
 
     def delete(self, path: str, **query: Any) -> None:
         """Send a DELETE."""
@@ -89,22 +101,20 @@ class Connection:
 
     def pieces(self, path: str, **query: Any) -> Iterator[bytes]:
         """Yield the pieces of an answer that is long; raise StoreError if it is cut off."""
-        import urllib3
-
-        response = self._send("GET", path, query, stream=True)
-        is_whole = False
+        response, wire, _ = self._send("GET", path, query, stream=True)
         try:
-            yield from response.stream(1 << 16)
-            is_whole = True
-        except urllib3.exceptions.HTTPError as error:
+            while piece := response.read1(1 << 16):
+                yield piece
+            if response.length:
+                raise http.client.IncompleteRead(b"", response.length)
+        except (OSError, http.client.HTTPException) as error:
             raise self._away(error) from None
         finally:
-            response.release_conn() if is_whole else response.close()
+            self._wires.give(wire, response)
 
     def close(self) -> None:
         """Close the connections."""
-        if self._pool is not None and self._process == os.getpid():
-            self._pool.clear()
+        self._wires.close()
 
     def _send(
         self,
@@ -114,69 +124,51 @@ class Connection:
         body: bytes | IO[bytes] | None = None,
         again: bool = True,
         stream: bool = False,
-        kind: str = "application/json",
-    ) -> Any:
-        import urllib3
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> _Answer:
+        """Send a request until there is an answer, and return it; raise what is wrong as Cutline's errors.
 
+        What must not be sent twice goes by a connection of its own, which no server has ended meanwhile.
+        """
         given = urlencode({key: value for key, value in query.items() if value is not None}, quote_via=quote)
-        retries = urllib3.Retry(
-            total=None,
-            connect=self._patience,
-            read=self._patience if again else 0,
-            other=self._patience if again else 0,
-            status=self._patience if again else 0,
-            status_forcelist=_AWAY,
-            allowed_methods=None,
-            redirect=0,
-            backoff_factor=_FIRST_WAIT,
-            backoff_max=_LONGEST_WAIT,
-            backoff_jitter=_FIRST_WAIT,
-            respect_retry_after_header=False,
-            raise_on_status=False,
-            raise_on_redirect=False,
-        )
-        headers = self._headers | ({} if body is None else {"Content-Type": kind})
-        try:
-            response = self._connections().request(
-                method,
-                f"{self.address}/api/v1/{path}?{given}",
-                body=body,
-                headers=headers,
-                retries=retries,
-                preload_content=not stream,
-            )
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise self._away(error) from None
+        target = f"{self._wires.path}/api/v1/{path}?{given}"
+        headers = {**self._headers, **({} if body is None else _JSON), **headers}
+        pauses = _pauses(self._patience)
+        while True:
+            wire, is_sent = self._wires.take(new=not again), False
+            try:
+                if wire.sock is None:
+                    wire.connect()
+                is_sent = True
+                response = wire.exchange(method, target, body, headers)
+                answer = _Answer(response, wire, None if stream and response.status < 300 else response.read())
+            except (OSError, http.client.HTTPException) as error:
+                wire.close()
+                self._wires.close()  # if this one has ended, so may the others have
+                if (again or not is_sent) and not isinstance(error, ssl.SSLCertVerificationError) and _pause(pauses):
+                    continue
+                raise self._away(error) from None
+            if answer.data is not None:
+                self._wires.give(wire, response)
+            if not (again and response.status in _AWAY and _pause(pauses)):
+                break
         self._patience = PATIENCE
         if response.status >= 300:
-            raise self._error(response)
-        return response
+            raise self._error(response.status, answer.data or b"")
+        return answer
 
-    def _connections(self) -> Any:
-        if self._pool is None or self._process != os.getpid():
-            try:
-                import urllib3
-            except ModuleNotFoundError:
-                raise MissingDependencyError(
-                    "campaigns on a server need urllib3; install it with: pip install 'cutline[server]'"
-                ) from None
-            timeout = urllib3.Timeout(connect=_CONNECT, read=_READ)
-            self._pool = urllib3.PoolManager(maxsize=64, timeout=timeout)
-            self._process = os.getpid()
-        return self._pool
-
-    def _read(self, response: Any) -> Any:
+    def _read(self, answer: _Answer) -> Any:
         try:
-            return json.loads(response.data) if response.data else None
+            return json.loads(answer.data) if answer.data else None
         except ValueError:
             raise StoreError(f"{self.address}: what answers there is no Cutline server") from None
 
-    def _error(self, response: Any) -> CutlineError:
+    def _error(self, status: int, data: bytes) -> CutlineError:
         """Return the error for an answer that says what is wrong."""
         try:
-            return self.error_of(json.loads(response.data))
+            return self.error_of(json.loads(data))
         except (ValueError, KeyError, TypeError, AttributeError):
-            return StoreError(f"{self.address}: HTTP {response.status}; is this the address of a Cutline server?")
+            return StoreError(f"{self.address}: HTTP {status}; is this the address of a Cutline server?")
 
     def error_of(self, problem: Mapping[str, Any]) -> CutlineError:
         """Return the error for a problem that the server tells; raise KeyError and others if it is none."""
@@ -190,6 +182,19 @@ class Connection:
 
     def _away(self, error: BaseException) -> StoreError:
         """Return the error for a server that cannot be reached, in one line."""
-        reason: Any = getattr(error, "reason", None) or error
-        text = str(reason).rpartition("): ")[2] or type(reason).__name__
+        text = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return StoreError(f"{self.address}: the server cannot be reached: {' '.join(text.split())}")
+
+
+def _pauses(times: int) -> Iterator[float]:
+    """Yield the seconds to wait before each of so many more attempts; they grow, and differ between clients."""
+    for number in range(times):
+        yield 0.0 if number == 0 else min(_FIRST_WAIT * 2**number, _LONGEST_WAIT) + random.uniform(0.0, _FIRST_WAIT)
+
+
+def _pause(pauses: Iterator[float]) -> bool:
+    """Wait, if there is to be another attempt; return whether there is."""
+    pause = next(pauses, None)
+    if pause:
+        time.sleep(pause)
+    return pause is not None

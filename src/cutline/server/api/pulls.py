@@ -6,10 +6,9 @@ from cutline.server.access.guard import Measuring
 from cutline.server.api.findings import Answered, PullRecord, Who
 from cutline.server.api.models import Answer, Answers, Ask, Asked, Changed, Correction, Extend, Extended, GivenBack, New
 from cutline.server.api.ownership import require_own_name, require_own_pulls
-from cutline.server.api.quick import QuickRoute
 from cutline.server.api.served import OneCampaign
 
-router = APIRouter(tags=["pulls"], route_class=QuickRoute)
+router = APIRouter(tags=["pulls"])  # QuickWay answers them
 
 
 @router.post("/ask")

@@ -1,30 +1,25 @@
-"""The way of a request that comes many times a second: one thread reads its body, does its work and writes its answer.
+"""The way of a request that comes many times a second: past the routing and the dependencies of FastAPI.
 
-FastAPI goes to a thread for each dependency, for the work and for the check of the answer, which takes many times as
-long as an ask. An operation that is routed here is declared and documented as any other; it takes ``campaign``,
-``body`` and ``access``, and returns the model of its answer, or None.
+These take several times as long as an ask. An operation that is called here is declared and documented as any other; it
+takes ``campaign``, ``body`` and ``access``, and returns the model of its answer, or None.
 """
 
-import asyncio
 import inspect
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, get_args
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cutline.errors import InvalidInputError
 from cutline.server.access.guard import CampaignName, may_measure
 from cutline.server.api.served import CampaignId, One
-
-THREADS = 8
-"""Requests that are worked on at once; the others wait in the order in which they came.
-
-On SQLite one of them writes at a time, while others read and check what was sent.
-"""
+from cutline.server.campaigns import Campaigns
+from cutline.server.problems import Ending, response_of
 
 
 class _Query(BaseModel):
@@ -34,29 +29,54 @@ class _Query(BaseModel):
     id: CampaignId = None
 
 
-_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="cutline")
+class _Operation(NamedTuple):
+    """What a path stands for: a function (campaign, body, access), the model of its body, the status of its answer."""
+
+    work: Callable[[One, BaseModel, object], BaseModel | None]
+    model: type[BaseModel]
+    status: int
+
+    @classmethod
+    def of(cls, route: APIRoute) -> "_Operation":
+        """Return the operation of a route."""
+        model = inspect.signature(route.endpoint).parameters["body"].annotation
+        return cls(route.endpoint, model, route.status_code or 200)
 
 
-class QuickRoute(APIRoute):
-    """A route to an operation (campaign, body, access) that is called in one thread."""
+class QuickWay:
+    """Answers the requests to the operations of a router, under a prefix, and leaves all others to the application."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what answers a request to this route."""
-        operation: Callable[..., BaseModel | None] = self.endpoint
-        model: type[BaseModel] = inspect.signature(operation).parameters["body"].annotation
-        status = self.status_code or 200
+    def __init__(self, app: ASGIApp, router: APIRouter, prefix: str) -> None:
+        self._app = app
+        routes = (route for route in router.routes if isinstance(route, APIRoute))
+        self._operations = {f"{prefix}{route.path}": _Operation.of(route) for route in routes}
 
-        def work(request: Request, sent: bytes) -> Response:
-            access = may_measure(request)
-            campaign = One(request.app.state.campaigns, *_asked(request))
-            answer = operation(campaign, _read(model, request, sent), access)
-            return Response(None if answer is None else answer.model_dump_json(), status, media_type="application/json")
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"].removeprefix(scope.get("root_path", "")) if scope["type"] == "http" else None
+        operation = self._operations.get(path) if path is not None and scope["method"] == "POST" else None
+        if operation is None:
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            response = await _answer(request, operation)
+        except get_args(Ending) as error:
+            response = response_of(error)
+        await response(scope, receive, send)
 
-        async def handle(request: Request) -> Response:
-            sent = await request.body()
-            return await asyncio.get_running_loop().run_in_executor(_threads, work, request, sent)
 
-        return handle
+async def _answer(request: Request, operation: _Operation) -> Response:
+    sent = await request.body()
+    campaigns: Campaigns = request.app.state.campaigns
+    return await campaigns.turns.do(partial(_work, campaigns, request, operation, sent))
+
+
+def _work(campaigns: Campaigns, request: Request, operation: _Operation, sent: bytes) -> Response:
+    access = may_measure(request)
+    campaign = One(campaigns, *_asked(request))
+    answer = operation.work(campaign, _read(operation.model, request, sent), access)
+    body = None if answer is None else answer.model_dump_json()
+    return Response(body, operation.status, media_type="application/json")
 
 
 def _asked(request: Request) -> tuple[str, str | None]:

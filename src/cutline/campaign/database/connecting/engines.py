@@ -101,7 +101,7 @@ class Database:
         self.engine.dispose()
 
     def wait_for_disk(self) -> None:
-        """Return when all that this thread has committed is on the disk; raise StoreError if that fails."""
+        """Return when all that has been committed is on the disk; raise StoreError if that fails."""
         assert self.disk is not None
         try:
             self.disk.wait()

@@ -77,6 +77,11 @@ def is_behind(state: State) -> bool:
     return state.up_to_date < state.arms or (state.learn_at is not None and state.results >= state.learn_at)
 
 
+def may_be_due(campaign: Identity, state: State, told: bool) -> bool:
+    """Tell whether ``keep_up`` may have something to do after an ask or a tell that has left this state."""
+    return is_behind(state) or (told and counters.may_be_finished(campaign.settings, state))
+
+
 def has_ended(store: Store, campaign: Identity, state: State) -> bool:
     """Tell whether a campaign is finished in a state."""
     settings = campaign.settings
