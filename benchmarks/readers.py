@@ -1,7 +1,7 @@
 """How long each format takes for 100,000 rows, and how much memory: python benchmarks/readers.py [ROWS].
 
-The files are those of the tests, their rows repeated; each is read in a process of its own. Of Inspect's JSON, whose
-samples hold whole conversations of 6 kB, a tenth. The output is the table of docs/formats.md.
+The files are those of the tests, their rows repeated and laid out as the tools lay them out; each is read in a process of
+its own. The output is the table of docs/formats.md.
 """
 
 import json
@@ -42,10 +42,13 @@ def repeated(path: Path, rows: int) -> Iterator[str]:
         for key in {"promptfoo": ["results", "results"], "inspect": ["samples"]}.get(path.stem, []):
             where = where[key]
         items, where[:] = list(where), ["HERE"]
-        before, after = json.dumps(found).split('"HERE"')
+        indent = None if text.startswith("[") else 2
+        before, after = json.dumps(found, indent=indent).split('"HERE"')
+        margin = "\n" + before.rpartition("\n")[2] if indent else "\n"
+        laid_out = [json.dumps(item, indent=indent).replace("\n", margin) for item in items]
         yield before
-        for number, item in enumerate(islice(cycle(items), rows)):
-            yield (",\n" if number else "") + json.dumps(item)
+        for number, item in enumerate(islice(cycle(laid_out), rows)):
+            yield ("," + margin if number else "") + item
         yield after
 
 
@@ -58,15 +61,14 @@ def main() -> None:
             if path.suffix == ".eval" or path.stem == "bob":
                 continue
             made = Path(folder) / path.name
-            some = rows // 10 if path.stem == "inspect" else rows
             with made.open("w", encoding="utf-8") as file:
-                file.writelines(repeated(path, some))
+                file.writelines(repeated(path, rows))
             size = made.stat().st_size / 1e6
             command = [sys.executable, "-c", READ, str(made), POSITIVE.get(path.stem, "")]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             results, seconds, memory = done.stdout.split()
-            found = f"{size:.0f} | {int(results):,} | {float(seconds):.1f} | {float(memory):.0f}"
-            print(f"| {path.name} | {some:,} | {found} |", flush=True)
+            found = f"{size:,.0f} | {int(results):,} | {float(seconds):.1f} | {float(memory):.0f}"
+            print(f"| {path.name} | {rows:,} | {found} |", flush=True)
             made.unlink()
 
 

@@ -106,7 +106,10 @@ def test_words_for_labels_can_be_named_and_what_counts_as_0_is_said(cutline: Run
         ("", "l.csv is empty; it must have rows"),
         ("task,worker,label\n", "l.csv has a header and no rows"),
         ("task,worker\nt1,ann\n", "l.csv, line 1: no column 'label'; there is 'task', 'worker'; --label-col says "),
-        ("task,label\nt1,1\nt2,2\n", "l.csv, line 3: the label is '2'; it must be 0, 1, true, false or a number"),
+        (
+            "task,label\nt1,1\nt2,2\n",
+            "l.csv, line 3: the label is '2'; it must be 0, 1, true, false, a number in [0, 1], or",
+        ),
         ("task,label\nt1,1\nt2,\n", "l.csv, line 3: the label is ''"),
         ("task,label\r\nt1,1\r\nt2,maybe\r\n", "l.csv, line 3: the label is 'maybe'"),
         ("\ufefftask,label\nt1,1\nt2,NaN\n", "l.csv, line 3: the label is 'NaN'"),

@@ -146,7 +146,10 @@ def test_the_errors_can_be_drawn(cutline: Run, labels: Path, tmp_path: Path) -> 
         ("", "bad.csv is empty; it must have rows"),
         ("task,worker,label\n", "bad.csv has a header and no rows"),
         ("task,worker\na,b\n", "bad.csv, line 1: no column 'label'; there is 'task', 'worker'; --label-col says "),
-        ("task,label\na,1\nb,2\n", "bad.csv, line 3: the label is '2'; it must be 0, 1, true, false or a number"),
+        (
+            "task,label\na,1\nb,2\n",
+            "bad.csv, line 3: the label is '2'; it must be 0, 1, true, false, a number in [0, 1], or",
+        ),
         ("task,label\na,\n", "bad.csv, line 2: the label is ''; it must be 0, 1, true"),
         ("task,label\r\na,1\r\n\r\nb,maybe\r\n", "bad.csv, line 4: the label is 'maybe'"),
         ("\ufefftask,label\na,NaN\n", "bad.csv, line 2: the label is 'NaN'"),

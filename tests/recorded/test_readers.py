@@ -28,6 +28,9 @@ from cutline.recorded.readers import (
 Write = Callable[..., Path]
 
 
+WANTED = "it must be 0, 1, true, false, a number in [0, 1], or a word named with --positive"
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Write:
     def write(content: str, name: str = "x.csv") -> Path:
@@ -107,7 +110,7 @@ def test_positive_does_not_turn_a_missing_answer_into_a_no(file: Write) -> None:
 )
 def test_a_label_that_is_none_is_refused_with_its_line(file: Write, label: str) -> None:
     message = error_of(read_observations, file(f"task,worker,label\na,w,1\nb,w,{label}\n"))
-    assert message == f"FILE, line 3: the label is {label!r}; it must be 0, 1, true, false or a number in [0, 1]"
+    assert message == f"FILE, line 3: the label is {label!r}; {WANTED}"
 
 
 @pytest.mark.parametrize(("label", "shown"), [("2", "'2'"), ("null", "null"), ("NaN", "'NaN'"), ('""', "''")])
@@ -115,7 +118,7 @@ def test_a_json_label_that_is_none_is_refused_with_its_line(file: Write, label: 
     message = error_of(
         read_observations, file(f'{{"task": 1, "label": 1}}\n{{"task": 2, "label": {label}}}\n', "x.jsonl")
     )
-    assert message == f"FILE, line 2: the label is {shown}; it must be 0, 1, true, false or a number in [0, 1]"
+    assert message == f"FILE, line 2: the label is {shown}; {WANTED}"
 
 
 def test_a_task_without_id_is_refused(file: Write) -> None:

@@ -58,7 +58,9 @@ class Labelled:
         for row in rows:
             yield row
         if row is None:
-            raise InvalidInputError(f"{self.source}: no result is left: left out {self._counts()}")
+            label = self._reading.get("label_col")
+            hint = "" if label is None else f"; is {quoted(label)}, which --label-col names, there?"
+            raise InvalidInputError(f"{self.source}: no result is left: left out {self._counts()}{hint}")
         if self._left_out or self._format is not None:
             self._remark()
 
@@ -91,14 +93,15 @@ class Labelled:
             raise InvalidInputError(
                 f"{file.name} is read as {form.name}, which has no columns for --where to choose by"
             )
-        reading, words = self._reading, words_of(self._reading)
-        choice = Choice(reading.get("task_col"), reading.get("worker_col"), reading.get("label_col"), conditions)
+        words, choice = words_of(self._reading), self._choice(form, file.name, conditions)
         kept = line = 0
         for item in form.read(file, choice):
             line = item.line
             if isinstance(item, LeftOut):
                 self._left_out[item.why] += 1
                 continue
+            if item.label is None or not item.task:
+                _require_named(item, choice, f"{file.name}, line {line}")
             label = _value(item, form, words, file.name)
             if label is None:
                 self._left_out["to skip"] += 1
@@ -108,6 +111,17 @@ class Labelled:
             yield RecordedLabel(task, item.worker or None, label, line, item.key or None, None, file.name)
         if kept:
             words.finish(file.name)
+
+    def _choice(self, form: Format, source: str, conditions: Conditions) -> Choice:
+        """Return what the user says of a file; raise InvalidInputError for what its format does not ask."""
+        reading = self._reading
+        choice = Choice(reading.get("task_col"), reading.get("worker_col"), reading.get("label_col"), conditions)
+        for role in ("task", "worker", "label"):
+            if role not in form.asks and getattr(choice, role) is not None:
+                raise InvalidInputError(
+                    f"{source} is read as {form.name}, which finds the {role} by itself; leave out --{role}-col"
+                )
+        return choice
 
     def _labels(self, table: Table) -> Iterator[RecordedLabel]:
         """Yield the labels of a table."""
@@ -184,6 +198,13 @@ def whole(text: str | None, role: str, where: str) -> int:
     if len(plain.lstrip("0")) > 16 or int(plain) > _MOST:
         raise InvalidInputError(f"{where}: {role} is {quoted(plain)}; the most is 2^53, {_MOST:,}")
     return int(plain)
+
+
+def _require_named(item: Answer, choice: Choice, where: str) -> None:
+    """Raise InvalidInputError if what a result lacks is a field that the user has named."""
+    for role, value, name in (("task", item.task, choice.task), ("label", item.label, choice.label)):
+        if value is None and name is not None:
+            raise InvalidInputError(f"{where}: there is no {quoted(name)}, which --{role}-col names")
 
 
 def _value(item: Answer, form: Format, words: LabelWords, source: str) -> float | None:

@@ -84,7 +84,7 @@ class LabelWords:
             number = to_number(plain) if number is None else number
             if 0.0 <= number <= 1.0:
                 return number
-        wanted = "0, 1, true, false or a number in [0, 1]"
+        wanted = "0, 1, true, false, a number in [0, 1], or a word named with --positive"
         if not self._numbers:
             wanted = f"{', '.join(map(quoted, self._values))}, or a word named with --skip"
         shown = "null" if text is None else quoted(text)

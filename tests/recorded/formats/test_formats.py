@@ -266,7 +266,7 @@ def test_the_summaries_of_a_log_of_inspect_say_what_its_samples_say(tmp_path: Pa
 def test_a_file_that_is_no_text_is_no_table_either(tmp_path: Path) -> None:
     path = tmp_path / "packed.eval"
     path.write_bytes(b"PK\x03\x04_journal/start.json\ra,b\n")
-    assert complaint(path).startswith("cannot read FILE: ")
+    assert complaint(path).startswith("cannot read FILE: no whole archive: ")
     path.write_bytes(b"\x00\ra,b\n")
     assert complaint(path).startswith("FILE, line 1: ")
 
@@ -358,6 +358,33 @@ def test_labels_that_a_format_knows_take_no_words() -> None:
     assert complaint(FILES / "go.xml", positive="x") == (
         "FILE is read as junit, which knows what is 1 and what is 0 by itself"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "message"),
+    [
+        ("go.xml", {"task_col": "x"}, "FILE is read as junit, which finds the task by itself; leave out --task-col"),
+        (
+            "reportlog.jsonl",
+            {"label_col": "outcome"},
+            "FILE is read as pytest-reportlog, which finds the label by itself; leave out --label-col",
+        ),
+        (
+            "cleanlab.csv",
+            {"worker_col": "ann"},
+            "FILE is read as cleanlab, which finds the worker by itself; leave out --worker-col",
+        ),
+        ("label-studio.json", {"task_col": "txt"}, "FILE, line 2: there is no 'txt', which --task-col names"),
+        ("promptfoo.json", {"label_col": "x"}, "FILE, line 197: there is no 'x', which --label-col names"),
+        (
+            "zooniverse.csv",
+            {"label_col": "T9"},
+            "FILE: no result is left: left out 4 no answer; is 'T9', which --label-col names, there?",
+        ),
+    ],
+)
+def test_a_field_that_is_not_there_or_is_not_asked_for_is_told(name: str, words: dict[str, str], message: str) -> None:
+    assert complaint(FILES / name, **words, positive="positive" if name == "label-studio.json" else None) == message
 
 
 def test_a_pilot_may_be_a_file_of_labels() -> None:

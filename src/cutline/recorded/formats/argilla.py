@@ -25,6 +25,7 @@ class Argilla(Format):
     worker = "`user_id`"
     key = "task and worker"
     leaves_out = "responses without a value, or with several"
+    asks = frozenset(("task", "label"))
 
     def recognises(self, beginning: Beginning) -> bool:
         return beginning.begins("[") and beginning.has("fields", "responses", "suggestions")

@@ -26,6 +26,7 @@ class Cleanlab(Format):
     key = "task and worker"
     leaves_out = "nothing; an empty field is no label"
     flat = True
+    asks = frozenset(("task",))
 
     def recognises(self, beginning: Beginning) -> bool:
         header = beginning.header()

@@ -26,6 +26,7 @@ class Doccano(Format):
     worker = "the file's name, unless it is `all.jsonl`"
     key = "task and worker"
     leaves_out = "examples without a category, or with several"
+    asks = frozenset(("task", "label"))
 
     def recognises(self, beginning: Beginning) -> bool:
         return beginning.begins("{") and beginning.has("id", "label", "Comments")

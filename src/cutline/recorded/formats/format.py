@@ -76,7 +76,8 @@ class Format(ABC):
     ``name`` is what ``--from`` takes, ``tool`` whose files these are. ``task``, ``label``, ``worker``, ``key`` and
     ``leaves_out`` say in a few words what these are in such a file, for docs/formats.md; ``task`` and ``label`` also
     what ``--task-col`` and ``--label-col`` name. ``meanings`` are the labels that are 1 or 0 unless the user names
-    others; ``flat`` says whether conditions on columns can be asked of it.
+    others; ``flat`` says whether conditions on columns can be asked of it, ``asks`` which parts of a ``Choice`` are
+    looked at: a user who names another part is told so.
     """
 
     name: ClassVar[str]
@@ -88,6 +89,7 @@ class Format(ABC):
     leaves_out: ClassVar[str]
     meanings: ClassVar[Mapping[str, float]] = {}
     flat: ClassVar[bool] = False
+    asks: ClassVar[frozenset[str]] = frozenset(("task", "worker", "label"))
 
     @abstractmethod
     def recognises(self, beginning: Beginning) -> bool:

@@ -37,6 +37,7 @@ class InspectLog(Format):
     key = "the sample's `uuid`, or file, id and epoch"
     leaves_out = "samples with an error, or without a score"
     meanings = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # noqa: RUF012 - a constant, declared as a Mapping
+    asks = frozenset(("task", "label"))
 
     def recognises(self, beginning: Beginning) -> bool:
         if beginning.text.startswith(_ZIP):
@@ -80,6 +81,8 @@ def _samples_of_archive(file: File, whole: bool) -> Iterator[tuple[int, dict[str
     """Yield the samples of an archive with their numbers: their summaries, or what is ``whole``."""
     if importlib.util.find_spec("zipfile_zstd") is not None:
         importlib.import_module("zipfile_zstd")
+    if file.path == "-":
+        raise InvalidInputError(f"{file.name} is an archive, which is read from its end; give the name of the file")
     try:
         with zipfile.ZipFile(file.path) as archive:
             names = archive.namelist()
@@ -99,4 +102,4 @@ def _samples_of_archive(file: File, whole: bool) -> Iterator[tuple[int, dict[str
             "it: inspect log convert --to json"
         ) from None
     except (zipfile.BadZipFile, OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InvalidInputError(f"cannot read {file.name}: {error}; it must be a file, not a stream") from None
+        raise InvalidInputError(f"cannot read {file.name}: no whole archive: {error}") from None

@@ -31,6 +31,7 @@ class JUnit(Format):
     worker = "none"
     key = "what the file holds, by its SHA-256, and the test"
     leaves_out = "skipped tests"
+    asks = frozenset()
 
     def recognises(self, beginning: Beginning) -> bool:
         return beginning.begins("<") and any(tag in beginning.text for tag in ("<testsuite", "<testcase"))

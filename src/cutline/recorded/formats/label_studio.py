@@ -25,6 +25,7 @@ class LabelStudio(Format):
     worker = "`completed_by`"
     key = "the annotation's `id` with the task's"
     leaves_out = "cancelled and ground truth annotations, drafts, annotations without such a choice"
+    asks = frozenset(("task", "label"))
 
     def recognises(self, beginning: Beginning) -> bool:
         return beginning.begins("[") and beginning.has("data", "annotations")

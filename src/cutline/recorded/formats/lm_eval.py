@@ -27,6 +27,7 @@ class LmEval(Format):
     key = "the file's name and `doc_id`"
     leaves_out = "filters other than the first, or the one of `--where filter=NAME`"
     flat = True
+    asks = frozenset(("task", "label"))
 
     def recognises(self, beginning: Beginning) -> bool:
         return beginning.begins("{") and beginning.has("doc_id", "filtered_resps")

@@ -27,6 +27,7 @@ class Promptfoo(Format):
     worker = "none"
     key = "the result's `id`"
     leaves_out = "errors (`failureReason` 2)"
+    asks = frozenset(("task", "label"))
 
     def recognises(self, beginning: Beginning) -> bool:
         return beginning.begins("{") and (beginning.has("evalId", "results") or beginning.has("promptIdx", "provider"))

@@ -22,6 +22,7 @@ class ReportLog(Format):
     worker = "none"
     key = "the node id and when it started"
     leaves_out = "skipped and expected failures"
+    asks = frozenset()
 
     def recognises(self, beginning: Beginning) -> bool:
         return beginning.begins("{") and beginning.has("$report_type")
