@@ -1,7 +1,7 @@
 """How long each format takes for 100,000 rows, and how much memory: python benchmarks/readers.py [ROWS].
 
-The files are those of the tests, their rows repeated and laid out as the tools lay them out; each is read in a process of
-its own. The output is the table of docs/formats.md.
+The files are those of the tests, their rows repeated and laid out as the tools do it; each is read in a process of its
+own. The output is the table of docs/formats.md.
 """
 
 import json
