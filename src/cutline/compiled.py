@@ -173,7 +173,10 @@ def compiling(what: object) -> Iterator[None]:
     try:
         yield
     except NumbaError as error:
-        lines = [line for line in str(error).splitlines() if line and not line.startswith("Failed in ")] or ["?"]
+        from click import unstyle  # which the library needs for nothing else
+
+        said = unstyle(str(error)).splitlines()  # Numba before 0.62 colours it
+        lines = [line for line in said if line and not line.startswith("Failed in ")] or ["?"]
         where = [line.rstrip(":") for line in lines[1:] if line.startswith("File ")]
         cause = " in ".join([lines[0].rstrip(".:"), *where[:1]])
         raise InvalidInputError(

@@ -152,3 +152,11 @@ def test_the_terminal_shows_what_its_encoding_lacks_as_escapes(held: Campaign) -
     assert done.returncode == 0
     assert rb"\u732b" in shown
     assert b"caf\xe9" in shown
+
+
+def test_no_file_that_is_opened_takes_the_number_of_a_closed_stream() -> None:
+    """What libraries write to standard error would stand in the file then."""
+    say = "import os, sys; from cutline import __main__, cli; cli.main = lambda: print(*map(os.path.realpath, map("
+    shown = f"{say}'/proc/self/fd/{{}}'.format, range(3))), file=open('seen', 'w')); __main__.main()"
+    subprocess.run([sys.executable, "-c", shown], preexec_fn=lambda: os.closerange(0, 3), check=True)
+    assert Path("seen").read_text().split() == [os.devnull] * 3

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from traceback import clear_frames
 from typing import NoReturn
 
 import click
@@ -61,7 +62,9 @@ def main() -> None:
         say("cutline: stopped")
         with suppress(OSError):
             sys.stdout.flush()
-        _end_as_by(error.__cause__ or error)
+        stop = error.__cause__ or error
+        clear_frames(stop.__traceback__)  # a generator that a with had begun, but not yet come to rely on, ends too
+        _end_as_by(stop)
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -29,7 +29,7 @@ ODD = [
     "\u202eright to left",
     "two\nlines",
     "x" * 10_000,
-    "{{ 7 * 7 }}",
+    "{{ 7 * 1103 }}",
     "a&b=c#d?e%2F",
 ]
 
@@ -130,7 +130,7 @@ def test_an_arm_with_an_odd_id_has_a_page_with_its_history(reader: Visitor, read
     assert reader.body.decode().count('<td data-name="reward">') == len(past.pulls)
     assert f"<dd>{past.decision.pulls}</dd>" in reader.body.decode()
     assert "<script>alert" not in reader.body.decode()
-    assert "49" not in reader.page.text or arm != "{{ 7 * 7 }}"
+    assert "7721" not in reader.body.decode()
 
 
 def test_the_table_is_sorted_filtered_searched_and_paged_by_links(reader: Visitor, read_only: str) -> None:

@@ -129,11 +129,11 @@ def joining(
     decided, nothing is left of it.
     """
     token = secrets.token_hex(8)
-    while store.write(partial(_is_held_off, campaign=campaign, token=token)):
-        end_dead(store, campaign)
-        _wait()
     own = Joining(store, campaign, token)
     try:
+        while store.write(partial(_is_held_off, campaign=campaign, token=token)):
+            end_dead(store, campaign)
+            _wait()
         yield own
         with progress(store.read(partial(imports.arms_left, campaign=campaign))) as advance:
             finish(store, campaign, token, advance)
