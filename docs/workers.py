@@ -1,7 +1,7 @@
 """Print the tables of workers.md: python docs/workers.py FOLDER [SET ...]
 
 FOLDER holds a folder for each set, with labels.csv (task, worker, label) and gold.csv (task, label); by default all
-that have both. The last table is of crowds that are simulated.
+that have both. The last two tables are of crowds that are simulated.
 """
 
 import sys
@@ -20,7 +20,7 @@ from cutline.recorded.weighing import Dealt, draw_by_weight
 
 LABELS_A_TASK = (2, 3, 5, 8)
 ROWS = {"Uniform": "Uniform", "LSA": "LSA(1.4)", "LSA, weighed at the end": "LSA(1.4), weighed", "Weighed": "Weighed"}
-RUNS, RUNS_OF_MANY_TASKS, MANY_TASKS = 10, 3, 5000
+SHUFFLES = ((500, 20), (5_000, 10), (10**9, 3))  # with fewer tasks than the first so many are tried
 KNOWN = 0.1
 SEED = 1
 
@@ -45,7 +45,7 @@ class Set(NamedTuple):
     @property
     def runs(self) -> int:
         """How many shuffles are tried."""
-        return RUNS if self.tasks < MANY_TASKS else RUNS_OF_MANY_TASKS
+        return next(shuffles for tasks, shuffles in SHUFFLES if self.tasks < tasks)
 
     def some_known(self) -> dict[str, bool]:
         """Return the gold of one task in ten, drawn at random."""
@@ -116,21 +116,41 @@ def claims(data: Set, known: dict[str, bool]) -> Claims:
     return found
 
 
+def crowd(tasks: int, prevalence: float, run: int) -> tuple[Labels, NDArray[np.bool_]]:
+    """Return five labels each of tasks by a fifth as many workers, whose rates are Beta(4, 1.5), and the truth."""
+    random = np.random.default_rng([SEED, run])
+    workers = tasks // 5
+    truth, rates = random.random(tasks) < prevalence, random.beta(4.0, 1.5, (workers, 2))
+    task = np.repeat(np.arange(tasks), 5)
+    worker = random.integers(0, workers, task.size)
+    right = random.random(task.size) < rates[worker, truth[task].astype(np.int64)]
+    label = (right == truth[task]).astype(np.float64)
+    return Labels(task, worker, label, np.full(tasks, -1, np.int8)), truth
+
+
 def simulated(tasks: int, prevalence: float, runs: int = 60) -> str:
-    """Return the share of wrong tasks by weight and by majority: five labels each, workers' rates Beta(4, 1.5)."""
+    """Return the share of wrong tasks by weight and by majority."""
     wrong = np.zeros(2)
     for run in range(runs):
-        random = np.random.default_rng([SEED, run])
-        workers = tasks // 5
-        truth, rates = random.random(tasks) < prevalence, random.beta(4.0, 1.5, (workers, 2))
-        task = np.repeat(np.arange(tasks), 5)
-        worker = random.integers(0, workers, task.size)
-        right = random.random(task.size) < rates[worker, truth[task].astype(np.int64)]
-        label = (right == truth[task]).astype(np.float64)
-        labels = Labels(task, worker, label, np.full(tasks, -1, np.int8))
-        found = likelier(Crowd.learn(labels, workers).evidence(labels)), np.bincount(task, label) >= 2.5
-        wrong += [np.mean(above != truth) for above in found]
+        labels, truth = crowd(tasks, prevalence, run)
+        by_weight = likelier(Crowd.learn(labels, tasks // 5).evidence(labels))
+        by_majority = np.bincount(labels.task, labels.label) >= 2.5
+        wrong += [np.mean(above != truth) for above in (by_weight, by_majority)]
     return " / ".join(f"{share:.3f}" for share in wrong / runs)
+
+
+def simulated_claims(mistaken: float, known: int, tasks: int = 1000, runs: int = 30) -> str:
+    """Return what is claimed and wrong where the truth of so many tasks is what all think it is not."""
+    found = np.zeros(2)
+    for run in range(runs):
+        labels, looks = crowd(tasks, 0.5, run)
+        gold = looks ^ (np.random.default_rng([SEED, run, 1]).random(tasks) < mistaken)
+        told = labels._replace(known=np.where(np.arange(tasks) < known, gold, -1).astype(np.int8))
+        learnt = Crowd.learn(told, tasks // 5)
+        evidence = learnt.evidence(told)
+        each = learnt.wrong_side(evidence), likelier(evidence) != gold
+        found += [np.mean(item[known:]) for item in each]
+    return " / ".join(f"{share:.3f}" for share in found / runs)
 
 
 def row_of_looks(name: str, how: str, cells: list[str]) -> None:
@@ -151,7 +171,7 @@ def head(*cells: str) -> None:
 
 
 def main(folder: Path, names: list[str]) -> None:
-    """Print four tables."""
+    """Print five tables."""
     chosen = names or sorted(gold.parent.name for gold in folder.glob("*/gold.csv"))
     sets = [
         Set(name, read_observations(folder / name / "labels.csv"), read_gold(folder / name / "gold.csv"))
@@ -174,6 +194,10 @@ def main(folder: Path, names: list[str]) -> None:
     head("tasks", *(f"{share:.0%} are a yes" for share in (0.5, 0.3, 0.15, 0.05)))
     for tasks in (50, 100, 300, 1000):
         line(f"{tasks:,}", *(simulated(tasks, share) for share in (0.5, 0.3, 0.15, 0.05)))
+    answers = (0, 20, 50, 200)
+    head("wrong about", *(f"{known} known" for known in answers))
+    for mistaken in (0.0, 0.05, 0.1, 0.2):
+        line(f"{mistaken:.0%}", *(simulated_claims(mistaken, known) for known in answers))
 
 
 if __name__ == "__main__":

@@ -114,9 +114,8 @@ def _audit_evidence(
         crowd = fits[own]
         each = [(worker, reward) for _, arm, _, _, reward, worker, *_ in pulls if arm == number and reward is not None]
         assert evidence == sum(added(campaign, crowd, worker, reward) for worker, reward in each)
-        wrong = crowd["mistaken"] + (1 - 2 * crowd["mistaken"]) / (
-            1 + math.exp(min(abs(log_odds(crowd, evidence, had)), 700))
-        )
+        sure = crowd.get("sureness", 1.0) * abs(log_odds(crowd, evidence, had))
+        wrong = crowd["mistaken"] + (1 - 2 * crowd["mistaken"]) / (1 + math.exp(min(sure, 700)))
         if retired or known is not None:
             assert (index, doubt) == (math.inf, 0)
             assert decision == (UNDECIDED if retired else known)
@@ -138,7 +137,7 @@ def crowds(campaign: Campaign) -> dict[int, dict[str, Any]]:
     """What was written down of the workers, by generation; before the first fit each is right 8 times in 11."""
     query = "SELECT generation, knowledge FROM cutline_learnt WHERE campaign_id = :campaign"
     before = round(10**9 * math.log(8 / 3))
-    first = {"workers": [], "anybody": [-before, before], "prior": 0, "mistaken": 0.04, "correlation": 0.0}
+    first = {"workers": [], "anybody": [-before, before], "prior": 0, "mistaken": 0.1, "correlation": 0.0}
     return {0: first} | {number: json.loads(known).get("crowd", first) for number, known in rows(campaign, query)}
 
 

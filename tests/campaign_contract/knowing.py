@@ -64,6 +64,26 @@ class Knowing(CampaignTests):
         with pytest.raises(InvalidInputError, match="give workers weighed, too"):
             create(3).change(known={"arm 1": True})
 
+    def test_a_target_below_what_all_workers_have_wrong_is_said_to_be_out_of_reach_until_known_answers_show_less(
+        self, create: Create
+    ) -> None:
+        campaign, crowd = create(60, workers="weighed", target_errors=2), Crowd(60)
+        status = campaign.status()
+        assert status.least_errors == pytest.approx(6.0)  # one in ten
+        assert status.more_needed is None
+        assert status.warning == (
+            "as things stand, a target of 2 expected errors is out of reach, however many pulls there are: workers are "
+            "taken to be wrong together about 6.0 of the arms; answers that are known (--known) can show that it is "
+            "fewer"
+        )
+        campaign.observe_many((arm, crowd.answer(arm, who), who) for arm in arms(30) for who in RIGHT)
+        campaign.change(known={arm: crowd.truth[arm] for arm in arms(30)})
+        status = campaign.status()
+        assert 30 / (10 + 30) < status.least_errors < 1.5  # the first if all were certain of, and none wrong
+        assert status.more_needed is not None
+        assert 0 < status.more_needed < 1000
+        assert create(60, workers="alike").status().least_errors == 0.0
+
     def test_a_worker_who_is_excluded_weighs_nothing_and_gets_no_more(self, create: Create) -> None:
         campaign, crowd = create(30, workers="weighed"), Crowd(30)
         crowd.work(campaign, 90)

@@ -68,6 +68,7 @@ def test_every_setting_can_be_given_and_is_shown(campaign: Run) -> None:
         "observed": 0,
         "expected_errors": pytest.approx(2 * 0.3483, abs=1e-4),  # Beta(2, 3) below 0.3: 1 - (0.7^4 + 4 0.3 0.7^3)
         "more_needed": ANY,
+        "least_errors": 0.0,
         "finished": None,
     }
 

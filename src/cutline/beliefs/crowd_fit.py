@@ -7,9 +7,13 @@ all like what they are not (after Welinder, Branson, Belongie and Perona, The mu
 
 - Rates and share are fitted by EM for each s of ``_SPREADS``; the one is taken whose labels are the most probable, each
   unit of s having to make them exp(3) times as probable, and the crowd has to stay better than chance.
+- EM finds the fit that is nearest to its start, which is what a majority says. Where some workers share a mistake there
+  may be another, with which they, not the others, are wrong. So it is started twice more, from guesses that lean to no
+  and to yes (up to 30,000 labels), and the fit with the most evidence counts.
 - The share of yes is near 1/2, or with a small probability yes, or no, is rare. With fewer than 1,000 tasks, where that
-  matters, these fits (with s = 0) count where they have more evidence than all others: ln of the probability of the
-  labels, the rates integrated out by Laplace's method, a label telling of a rate as much as its task is certain.
+  matters, these fits (with s = 0) count where they have more evidence than all others.
+- Evidence on a fit is ln of the probability of the labels, the rates integrated out by Laplace's method, a label
+  telling of a rate as much as its task is certain.
 - To decide, the log likelihood ratios of the n labels of a task are summed, and divided by 1 + (n - 1) correlation, by
   which the sums come nearest (in cross-entropy) to what the model says of the tasks.
 """
@@ -33,9 +37,11 @@ _WORKERS = 8.0  # workers that the prior of the crowd's rate weighs
 _STEPS, _CLOSE = 40, 2e-3
 _SPREADS = (0.0, 0.3, 0.6, 1.0)
 _PER_SPREAD = 3.0
+_LEANINGS = (-1.5, 1.5)  # log odds
+_CLEARLY = 0.5  # nats of evidence, more than it matters where EM stops
 _FAIR = 0.6  # how often a crowd must be right for labels to be taken as dependent
 _IDENTIFIED = 3  # labels a task with which s shows: two that hang together look like two that are right
-_ENOUGH = 30_000  # labels that tell s
+_ENOUGH = 30_000  # labels that tell s; with more than these EM is started once
 _FEW_TASKS = 1_000  # the prior of the share matters with fewer
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _CORRELATIONS = np.concatenate([np.linspace(0.0, 0.2, 21), np.linspace(0.25, 1.0, 16)])
@@ -137,13 +143,9 @@ class _Table(NamedTuple):
 
     def posterior(self, rates: Floats, share: float, spread: float) -> tuple[Floats, float]:
         """Return how probable yes is for each task, (K,), and ln of the probability of all labels."""
-        nodes, weights = (_NODES, _WEIGHTS / _WEIGHTS.sum()) if spread else (np.zeros(1), np.ones(1))
-        usual = ndtri(np.where(_OF_NO, 1.0 - rates, rates))  # of a yes on tasks of truth no, yes
-        yes = ndtr(usual[:, :, None] * math.sqrt(1.0 + spread**2) + spread * nodes).clip(_SURE, 1.0 - _SURE)
-        yes = yes.reshape(self.workers, -1)
+        yes = says_yes(rates, spread).reshape(self.workers, -1)
         each = (self.said @ np.log(np.concatenate([1.0 - yes, yes]))).reshape(self.known.size, 2, -1)
-        top = each.max(axis=2)
-        sides = top + np.log(np.exp(each - top[:, :, None]) @ weights) + np.log([1.0 - share, share])
+        sides = over_looks(each) + np.log([1.0 - share, share])
         truth, of_labels = expit(sides[:, 1] - sides[:, 0]), np.logaddexp(sides[:, 0], sides[:, 1])
         told = np.flatnonzero(self.known >= 0)
         truth[told], of_labels[told] = self.known[told], sides[told, self.known[told]]
@@ -156,16 +158,26 @@ def fit_crowd(labels: Labels, workers: int, one_rate: bool = False) -> Fit:
     start = _first_guess(table, one_rate)
     if table.numbers().max() <= 1.0 and (table.known < 0).all():
         return _fit(table, start, 0.0, _HALF, one_rate, steps=1)
-    fits = _balanced_fits(table, start, one_rate)
-    best = max(fits, key=lambda fit: fit.support - _PER_SPREAD * fit.spread)
+    best, evidence = _balanced_fit(table, start, one_rate)
+    if table.numbers().sum() <= _ENOUGH:
+        for leaning in _LEANINGS:
+            rival, its_own = _balanced_fit(table, expit(logit(start.clip(_SURE, 1.0 - _SURE)) + leaning), one_rate)
+            if rival.rate >= _FAIR and its_own > evidence + _CLEARLY:
+                best, evidence = rival, its_own
     if table.known.size < _FEW_TASKS:
-        evidence = max(_evidence(table, fit, _BALANCED) for fit in fits)
         for share in _RARE:
             guess = expit(math.log(share.yes / share.no) + table.leaning() * logit(RATE))
             rival = _fit(table, guess, 0.0, share, one_rate)
             if _evidence(table, rival, share) > evidence:
                 best, evidence = rival, _evidence(table, rival, share)
     return best._replace(correlation=_correlation(table, best) if best.spread else 0.0)
+
+
+def _balanced_fit(table: _Table, start: Floats, one_rate: bool) -> tuple[Fit, float]:
+    """Return the fit with the s under which the labels are the most probable, and the most evidence that one has."""
+    fits = _balanced_fits(table, start, one_rate)
+    best = max(fits, key=lambda fit: fit.support - _PER_SPREAD * fit.spread)
+    return best, max(_evidence(table, fit, _BALANCED) for fit in fits)
 
 
 def _balanced_fits(table: _Table, start: Floats, one_rate: bool) -> list[Fit]:
@@ -179,6 +191,22 @@ def _balanced_fits(table: _Table, start: Floats, one_rate: bool) -> list[Fit]:
         others = tuple(spread for spread in others if supports[spread] == max(supports.values()))
     fits = [_fit(table, start, spread, _BALANCED, one_rate) for spread in others]
     return [independent, *(fit for fit in fits if fit.rate >= _FAIR)]
+
+
+def says_yes(rates: Floats, spread: float) -> Floats:
+    """Return how often a yes is said on tasks of truth no, and yes, at each of N looks, (J, 2, N), by rates, (J, 2)."""
+    nodes = _NODES if spread else np.zeros(1)
+    usual = ndtri(np.where(_OF_NO, 1.0 - rates, rates))
+    often: Floats = ndtr(usual[:, :, None] * math.sqrt(1.0 + spread**2) + spread * nodes).clip(_SURE, 1.0 - _SURE)
+    return often
+
+
+def over_looks(each: Floats) -> Floats:
+    """Return ln of how probable labels are, (K, 2), given that for each way that their task may look, (K, 2, N)."""
+    weights = _WEIGHTS / _WEIGHTS.sum() if each.shape[2] > 1 else np.ones(1)
+    top = each.max(axis=2)
+    mean: Floats = top + np.log(np.exp(each - top[:, :, None]) @ weights)
+    return mean
 
 
 def log_ratios(rates: Floats) -> Floats:
@@ -195,7 +223,7 @@ def _first_guess(table: _Table, one_rate: bool) -> Floats:
     told = table.known >= 0
     if not told.any():
         return guess
-    right, wrong = _averaged(table.counts((table.known == 1).astype(np.float64), told.astype(np.float64)), one_rate)
+    right, wrong = averaged(table.counts((table.known == 1).astype(np.float64), told.astype(np.float64)), one_rate)
     rates = (right + LABELS * RATE) / (right + wrong + LABELS)
     return table.posterior(rates, 0.5, 0.0)[0]
 
@@ -203,7 +231,7 @@ def _first_guess(table: _Table, one_rate: bool) -> Floats:
 def _fit(table: _Table, truth: Floats, spread: float, prior: _Share, one_rate: bool, steps: int = _STEPS) -> Fit:
     """Return the fit that EM finds from a first guess of how probable yes is for each task, (K,)."""
     for _ in range(steps):
-        right, wrong = _averaged(table.counts(truth), one_rate)
+        right, wrong = averaged(table.counts(truth), one_rate)
         share = float((truth.sum() + prior.yes) / (truth.size + prior.yes + prior.no))
         fit = Fit(right, wrong, _crowds_rate(right, wrong), share, truth, 0.0, spread)
         before = truth
@@ -213,7 +241,7 @@ def _fit(table: _Table, truth: Floats, spread: float, prior: _Share, one_rate: b
     return fit._replace(truth=truth, support=support)
 
 
-def _averaged(counts: tuple[Floats, Floats], one_rate: bool) -> tuple[Floats, Floats]:
+def averaged(counts: tuple[Floats, Floats], one_rate: bool) -> tuple[Floats, Floats]:
     """Return right and wrong labels, (J, 2) each, at least 0, and half of all on each side if there is one rate."""
     right, wrong = (np.maximum(each, 0.0) for each in counts)  # rounding may have left less
     if one_rate:

@@ -9,8 +9,8 @@ from typing import Any
 RATE = 4.0 / 5.5
 """How often a worker is taken to be right before there are labels."""
 
-MISTAKEN = 0.04
-"""The share of tasks that a crowd is taken to have wrong together, while no answers are known; see ``workers``."""
+MISTAKEN = 0.1
+"""The share of tasks that a crowd is taken to have wrong together, while no answers are known; see ``doubts``."""
 
 _FEWEST = 20
 _FAR = 20.0

@@ -10,9 +10,8 @@ likelihood ratios, discounted as much as the labels of a task hang together beyo
 labels of a task clearly agree less than those of a weak crowd would, the crowd may be no better than chance: then
 workers cannot be told apart, and all count alike.
 
-A crowd is wrong on some tasks however many labels they get. That share is learnt from tasks whose answers are known;
-its prior has the mean ``MISTAKEN``, about what is wrong in well-known test sets (Northcutt, Athalye and Mueller,
-NeurIPS 2021: 3.3 % on average, found by people who looked again).
+How sure decisions are, ``doubts`` has: it learns what to multiply evidence by, and on what share of the tasks a crowd
+is wrong together.
 """
 
 import math
@@ -20,20 +19,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, expit, logit
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv, logit
 
 from cutline.beliefs.crowd_fit import LABELS, fit_crowd, log_ratios
+from cutline.beliefs.doubts import HeldOut, hold_out, likelier, mistaken_share, sureness_of, wrong_side
 from cutline.beliefs.evidence import MISTAKEN, RATE, log_odds
 from cutline.beliefs.intervals import Floats
 from cutline.beliefs.labelled import Labels, agreement
 
 __all__ = ["Crowd", "Labels", "likelier", "wrong_side"]
 
-_KNOWN = 50.0  # known tasks that the prior of the share of mistakes weighs
-_STEPS = 100
 _LEAST = 0.51  # how often a crowd is right of which that cannot be told: so its majority counts
-_EQUAL = 1e-9  # evidence that differs by less is taken to be equal: rounding must not decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +41,7 @@ class Crowd:
     ``rate``: how often the crowd is right. ``prevalence``: the share of tasks whose truth is yes. ``mistaken``: the
     share of tasks that the crowd has wrong together. ``tells``: whether the labels tell workers apart; if not, each
     counts as the crowd. ``correlation``: n labels of a task tell as much as n / (1 + (n - 1) correlation) would if they
-    were independent.
+    were independent. ``sureness``: what evidence is multiplied by to say how sure a decision is.
     """
 
     right: Floats
@@ -54,6 +51,7 @@ class Crowd:
     mistaken: float = MISTAKEN
     tells: bool = False
     correlation: float = 0.0
+    sureness: float = 1.0
 
     @classmethod
     def learn(cls, labels: Labels, workers: int, rates: int = 2) -> Self:
@@ -66,7 +64,15 @@ class Crowd:
         if not tells:
             rate = max(0.5 + math.sqrt(covariance), _LEAST)
             crowd = replace(crowd, rate=rate, prevalence=0.5, correlation=0.0)
-        return replace(crowd, mistaken=_mistaken(labels.known, crowd.evidence(labels)))
+        evidence = crowd.evidence(labels)
+        tasks, odds = hold_out(labels, fit, rates == 1) if tells else HeldOut(np.arange(evidence.size), evidence)
+        known = labels.known[tasks]
+        told = known >= 0
+        return replace(
+            crowd,
+            mistaken=mistaken_share(odds[told], known[told] == 1),
+            sureness=sureness_of(evidence[tasks][~told], odds[~told]),
+        )
 
     @property
     def prior(self) -> float:
@@ -113,7 +119,7 @@ class Crowd:
 
     def wrong_side(self, evidence: ArrayLike) -> Floats:
         """Return the probability that the likelier answer to a task is not the truth; see ``wrong_side``."""
-        return wrong_side(evidence, self.mistaken)
+        return wrong_side(evidence, self.mistaken, self.sureness)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it, for ``from_json``."""
@@ -128,31 +134,3 @@ class Crowd:
     def _posterior(self) -> tuple[Floats, Floats]:
         """Return a and b of the Beta posteriors of all rates, (J, 2) each."""
         return self.right + LABELS * self.rate, self.wrong + LABELS * (1.0 - self.rate)
-
-
-def wrong_side(evidence: ArrayLike, mistaken: float) -> Floats:
-    """Return the probability that the likelier answer is not the truth, as evidence on tasks has it.
-
-    ``mistaken``: the share of tasks that the crowd has wrong together.
-    """
-    by_chance = expit(-np.abs(np.asarray(evidence, np.float64)))
-    wrong: Floats = mistaken + (1.0 - 2.0 * mistaken) * by_chance
-    return wrong
-
-
-def likelier(evidence: Floats) -> NDArray[np.bool_]:
-    """Return whether yes is the likelier answer to each task, (K,); between equal ones it is."""
-    yes: NDArray[np.bool_] = evidence >= -_EQUAL
-    return yes
-
-
-def _mistaken(known: NDArray[np.int8], evidence: Floats) -> float:
-    """Return the share of tasks that a crowd has wrong together, as its evidence on tasks that are known shows it."""
-    some = known >= 0
-    sure = expit(np.where(known[some] == 1, evidence[some], -evidence[some]))  # of the answer that is right
-    share = MISTAKEN
-    for _ in range(_STEPS):
-        others = share * (1.0 - sure)
-        among = others / (others + (1.0 - share) * sure)
-        share = float((among.sum() + _KNOWN * MISTAKEN) / (sure.size + _KNOWN))
-    return min(share, 0.5)

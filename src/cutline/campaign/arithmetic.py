@@ -115,6 +115,9 @@ class Arithmetic:
     is_weighed = False
     """Whether results are weighed by who gave them."""
 
+    least_wrong = 0.0
+    """How probably the decision of an arm is wrong however many results it has."""
+
     def __init__(self, settings: Settings, learnt: Learnt) -> None:
         policy = settings.policy
         self.threshold = settings.threshold

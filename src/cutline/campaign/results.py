@@ -251,9 +251,10 @@ class Status:
     ``spent`` pulls have their reward, ``in_flight`` are leased, ``left`` can still be asked for, and the three add
     up to the budget. ``observed`` results came from elsewhere and cost no budget. ``expected_errors`` is the sum
     over all arms of the probability of being wrong (see Decision). ``finished`` is None while there is work to do.
-    ``more_needed`` is about how many more pulls it takes until the target is reached, None without a target, or if
-    the campaign has finished; while nothing has been learnt it takes means to be spread evenly from 0 to 1. ``retired``
-    arms are not among ``arms``.
+    ``more_needed`` is about how many more pulls it takes until the target is reached, None without a target, if no
+    number is enough, or if the campaign has finished; while nothing has been learnt it takes means to be spread evenly
+    from 0 to 1. ``retired`` arms are not among ``arms``. ``least_errors`` are to be expected however many pulls there
+    are: where workers are weighed, on arms that they have wrong together; see ``Weighed.mistaken``.
     """
 
     name: str
@@ -267,14 +268,22 @@ class Status:
     finished: Reason | None
     more_needed: int | None = None
     retired: int = 0
+    least_errors: float = 0.0
 
     @property
     def warning(self) -> str | None:
         """What is to be said if the target cannot be reached with what is left of the budget, else None."""
+        target = self.settings.target_errors
+        if target is not None and self.finished is None and target <= self.least_errors:
+            return (
+                f"as things stand, a target of {target:g} expected errors is out of reach, however many pulls there "
+                f"are: workers are taken to be wrong together about {self.least_errors:.1f} of the arms; answers that "
+                "are known (--known) can show that it is fewer"
+            )
         if self.more_needed is None or self.more_needed <= self.left:
             return None
         about = round(self.more_needed, 1 - int(math.log10(self.more_needed)))
         return (
-            f"as things stand, a target of {self.settings.target_errors:g} expected errors is out of reach: it takes "
+            f"as things stand, a target of {target:g} expected errors is out of reach: it takes "
             f"about {about:,} more pulls, and {self.left:,} are left"
         )

@@ -19,6 +19,7 @@ Weight = tuple[int, int]
 """What a 0 and a 1 by a worker weigh, the first as a rule below 0."""
 
 _NOTHING = (0, 0)
+_NEVER = 10**15
 _BEFORE = round(UNIT * math.log(RATE / (1.0 - RATE)))
 
 
@@ -27,7 +28,8 @@ class Weights(NamedTuple):
 
     ``workers``: the weights by name, None standing for all results without a worker. ``anybody``: those of a worker
     who has not been seen. ``prior``: the evidence on an arm without results. ``mistaken``: the share of arms that the
-    crowd has wrong together. ``tells``: whether the results tell workers apart. ``correlation``: see ``Crowd``.
+    crowd has wrong together. ``tells``: whether the results tell workers apart. ``correlation``, ``sureness``: see
+    ``Crowd``; what was learnt by a Cutline of before has no sureness, which was 1.
     """
 
     workers: dict[str | None, Weight]
@@ -36,13 +38,15 @@ class Weights(NamedTuple):
     mistaken: float = MISTAKEN
     tells: bool = True
     correlation: float = 0.0
+    sureness: float = 1.0
 
     @classmethod
     def of_crowd(cls, crowd: "Crowd", names: list[str | None]) -> "Weights":
         """Return the weights of a crowd whose workers have these names."""
         *each, anybody = [(round(no * UNIT), round(yes * UNIT)) for no, yes in crowd.weights().tolist()]
         workers = dict(zip(names, each, strict=True))
-        return cls(workers, anybody, round(crowd.prior * UNIT), crowd.mistaken, crowd.tells, crowd.correlation)
+        doubts = (crowd.mistaken, crowd.tells, crowd.correlation, crowd.sureness)
+        return cls(workers, anybody, round(crowd.prior * UNIT), *doubts)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it, for ``from_json``."""
@@ -67,6 +71,7 @@ class WeighedArithmetic(Arithmetic):
         super().__init__(settings, learnt)
         crowd = learnt.crowd
         self._crowd = Weights({}) if crowd is None else Weights.from_json(crowd)
+        self.least_wrong = self._crowd.mistaken
         self._weights = {None if name is None else digest(name): each for name, each in self._crowd.workers.items()}
         self._weights |= dict.fromkeys(map(digest, settings.excluded), _NOTHING)
         self.index = self._index  # type: ignore[assignment]  # hardly two arms have one record: there is nothing to keep
@@ -75,7 +80,7 @@ class WeighedArithmetic(Arithmetic):
         """Load what every record needs, before a lock is held."""
         from cutline.beliefs.workers import wrong_side
 
-        wrong_side(0.0, self._crowd.mistaken)
+        wrong_side(0.0, self._crowd.mistaken, self._crowd.sureness)
 
     def weigh(self, worker: bytes | None, units: int) -> int:
         """Return what a reward by the worker of this digest adds to the evidence on its arm."""
@@ -120,7 +125,7 @@ class WeighedArithmetic(Arithmetic):
 
         crowd = self._crowd
         odds = log_odds(crowd.prior / UNIT, evidence / UNIT, np.maximum(pulls, 1), crowd.correlation)
-        return likelier(odds), wrong_side(odds, crowd.mistaken)
+        return likelier(odds), wrong_side(odds, crowd.mistaken, crowd.sureness)
 
     def more_pulls(self, errors: float, target: float, arms: int) -> int:
         """Return about how many pulls it takes from expected errors to a target below, at most 10^15.
@@ -129,11 +134,15 @@ class WeighedArithmetic(Arithmetic):
         """
         no, yes = (each / UNIT for each in self._crowd.anybody)
         right = 1.0 / (1.0 + math.exp(-0.5 * (yes - no)))
-        gain = (2.0 * right - 1.0) * 0.5 * (yes - no)
-        needed = self._sureness(target / arms) - self._sureness(errors / arms)
-        return math.ceil(min(arms * needed / gain if gain > 0.0 else math.inf, 1e15))
+        gain = (2.0 * right - 1.0) * 0.5 * (yes - no) * self._crowd.sureness
+        aim = self._sure(target / arms)
+        if gain <= 0.0 or aim == math.inf:
+            return _NEVER
+        return min(math.ceil(arms * max(aim - self._sure(errors / arms), 0.0) / gain), _NEVER)
 
-    def _sureness(self, wrong: float) -> float:
-        """Return the evidence, without its sign, that leaves this probability of error; infinity for none."""
-        by_chance = (wrong - self._crowd.mistaken) / (1.0 - 2.0 * self._crowd.mistaken)
-        return math.log((1.0 - by_chance) / by_chance) if by_chance > 0.0 else math.inf
+    def _sure(self, wrong: float) -> float:
+        """Return the log odds of being right by chance that leave this probability of error; infinity if none do."""
+        if wrong <= self.least_wrong:
+            return math.inf
+        by_chance = (wrong - self.least_wrong) / (1.0 - 2.0 * self.least_wrong)
+        return math.log((1.0 - by_chance) / by_chance)

@@ -55,6 +55,7 @@ def status_row(status: Status) -> dict[str, Any]:
         "observed": status.observed,
         "expected_errors": status.expected_errors,
         "more_needed": status.more_needed,
+        "least_errors": status.least_errors,
         "finished": None if status.finished is None else str(status.finished),
     }
 

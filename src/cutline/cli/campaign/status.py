@@ -36,7 +36,8 @@ def command(db: str, name: str | None, form: str) -> None:
     row["prior"] = "Beta({:g}, {:g})".format(*row["prior"]) if row["prior"] else "learnt"
     row["repeat_workers"] = "yes" if row["repeat_workers"] else "no"
     row["excluded"] = ", ".join(row["excluded"]) or None
-    row["expected_errors"] = number(row["expected_errors"], 2)
+    for errors in ("expected_errors", "least_errors"):
+        row[errors] = number(row[errors], 2)
     for key, value in row.items():
         text = "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
         click.echo(f"{key.replace('_', ' '):<18}{text}")

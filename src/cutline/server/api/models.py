@@ -105,6 +105,7 @@ class Status(BaseModel):
     expected_errors: Finite
     finished: Reason | None = Field(description="Why there is nothing more to do; null while there is.")
     more_needed: int | None = Field(description="About how many more pulls the target takes.")
+    least_errors: Finite = Field(description="Errors that are to be expected however many pulls there are.")
     retired: int = Field(description="Arms that are, beside those that take part.")
 
     @classmethod

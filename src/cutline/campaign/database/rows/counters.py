@@ -2,7 +2,7 @@
 
 from typing import TypedDict, Unpack
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, false, func, select, update
 
 from cutline.campaign.arithmetic import CLOSED, DOUBT
 from cutline.campaign.database.clock import Clock
@@ -25,6 +25,10 @@ _ADD = Prepared(
 )
 
 _READ = {name: Prepared(select(campaigns.c[name]).where(campaigns.c.id == bindparam("campaign"))) for name in COUNTERS}
+
+_KNOWN = select(func.count()).where(
+    arms.c.campaign_id == bindparam("campaign"), arms.c.known.is_not(None), arms.c.retired == false()
+)
 
 _STATUS = select(
     *STATE,
@@ -84,10 +88,7 @@ def status(store: Store, campaign: Identity, clock: Clock) -> Status:
         finished = why_finished(connection, campaign, settings, state)
         if finished is None and row.open_arm is None and row.in_flight == 0 and not state.is_changing:
             finished = Reason.ARMS_EXHAUSTED
-        more_needed = None
-        if settings.target_errors is not None and finished is None and state.active:
-            arithmetic = arithmetic_of(connection, campaign, state)
-            more_needed = arithmetic.more_pulls(state.doubt / DOUBT, settings.target_errors, state.active)
+        least_errors, more_needed = _outlook(connection, campaign, settings, state)
         in_flight = row.in_flight - row.ended
         return Status(
             name=name,
@@ -99,11 +100,26 @@ def status(store: Store, campaign: Identity, clock: Clock) -> Status:
             observed=state.observed,
             expected_errors=state.doubt / DOUBT,
             finished=finished,
-            more_needed=more_needed,
+            more_needed=None if finished else more_needed,
             retired=state.retired,
+            least_errors=least_errors,
         )
 
     return store.read(work)
+
+
+def _outlook(connection: Connection, campaign: Identity, settings: Settings, state: State) -> tuple[float, int | None]:
+    """Return the errors that any number of pulls leaves, and about how many pulls the target takes; see Status."""
+    target, open_arms = settings.target_errors, state.active
+    if target is None and not settings.weighed:
+        return 0.0, None
+    arithmetic = arithmetic_of(connection, campaign, state)
+    if settings.weighed:
+        open_arms -= connection.execute(_KNOWN, {"campaign": campaign.id}).scalar_one()
+    least = arithmetic.least_wrong * open_arms
+    if target is None or target <= least or not open_arms:
+        return least, None
+    return least, arithmetic.more_pulls(state.doubt / DOUBT, target, open_arms)
 
 
 def why_finished(connection: Connection, campaign: Identity, settings: Settings, state: State) -> Reason | None:
