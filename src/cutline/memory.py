@@ -2,16 +2,19 @@
 
 from pathlib import Path
 
-import psutil
-
 from cutline.errors import OutOfMemoryError
 
 _CGROUP = Path("/sys/fs/cgroup")
 """Where Linux tells the processes of a container what they may use (control groups, version 2)."""
 
+_LITTLE = 2**20
+"""So few bytes there always are; to find out takes longer than most of what needs no more."""
+
 
 def available_memory() -> float:
     """Return the bytes that this process can still get: of the machine, or of its container if that has less left."""
+    import psutil  # only where it counts
+
     free = float(psutil.virtual_memory().available)
     most, used = _CGROUP / "memory.max", _CGROUP / "memory.current"
     if most.exists() and most.read_text().strip().isdigit():  # else there is no limit, and the file says max
@@ -21,6 +24,8 @@ def available_memory() -> float:
 
 def require_memory(needed: float, what: str) -> None:
     """Raise OutOfMemoryError if ``needed`` bytes are more than there are; ``what`` says what needs them."""
+    if needed <= _LITTLE:
+        return
     available = available_memory()
     if needed > available:
         raise OutOfMemoryError(
