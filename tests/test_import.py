@@ -89,7 +89,7 @@ def test_a_campaign_loads_neither_arrays_nor_migrations_nor_the_dialect_of_anoth
 
 @pytest.mark.process
 def test_a_command_is_not_held_up_by_searches_for_garbage_while_it_loads_or_ends(tmp_path: Path) -> None:
-    """With Python's own threshold there are some hundred, and at the end it looks through all objects four times."""
+    """With Python's own threshold there are some hundred, and more at its end, each through all objects."""
     with cutline.Campaign.create(tmp_path / "labels.db", "main", ["a", "b"], 0.5, "LSA", 10):
         pass
     code = (

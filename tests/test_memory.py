@@ -22,6 +22,13 @@ def test_more_than_there_is_is_refused_and_less_is_not(monkeypatch: pytest.Monke
     assert isinstance(caught.value, CutlineError)
 
 
+def test_of_what_there_always_is_nobody_asks_whether_it_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_memory", lambda: 0.0)
+    memory.require_memory(1e6, "7 arms")
+    with pytest.raises(OutOfMemoryError):
+        memory.require_memory(1.1e6, "7 arms")
+
+
 @pytest.fixture
 def cgroup(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A machine with 8 GB free, and an empty folder in place of its control group."""

@@ -23,7 +23,7 @@ def available_memory() -> float:
 
 
 def require_memory(needed: float, what: str) -> None:
-    """Raise OutOfMemoryError if ``needed`` bytes are more than there are; ``what`` says what needs them."""
+    """Raise OutOfMemoryError if ``needed`` bytes, beyond a few, are more than there are; ``what`` needs them."""
     if needed <= _LITTLE:
         return
     available = available_memory()

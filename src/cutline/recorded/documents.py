@@ -95,9 +95,16 @@ class _Window:
         self._take("[", "an array")
         if self._next() == "]":
             return
+        size = 0
         while True:
+            self._next()
             line = self._line_here()
-            yield line, _checked(self._value(), f"{self._name}, line {line}")
+            if len(self._text) - self._place < size:  # one as long as the last would be decoded in vain
+                self._more()
+            begin = self._place
+            value = self._value()
+            size = self._place - begin
+            yield line, _checked(value, f"{self._name}, line {line}")
             if self._take(",]", "a comma or the end of the array") == "]":
                 return
 

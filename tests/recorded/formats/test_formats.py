@@ -336,6 +336,12 @@ def test_as_a_table_a_file_has_the_columns_that_are_named() -> None:
     assert found("mturk.csv", format="table", **columns, **WORDS) == (rows, "")
 
 
+def test_what_is_wrong_with_an_element_has_the_line_where_it_begins(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('[\n  {"task": "a", "label": 1},\n  {\n    "task": "b",\n    "label": 7\n  }\n]\n')
+    assert complaint(path).startswith("FILE, line 3: the label is '7'; ")
+
+
 def test_what_is_wrong_at_the_end_of_an_array_has_its_own_line(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('[{"task": "a", "label": 1},\n{"task":}]\n\n')
