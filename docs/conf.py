@@ -20,8 +20,7 @@ class _NDArray(Generic[T]):
 
 
 _NDArray.__name__ = _NDArray.__qualname__ = "NDArray"
-setattr(numpy.typing, "NDArray", _NDArray)  # noqa: B010  # no type checker would have it assigned
-setattr(numpy.typing, "ArrayLike", NewType("ArrayLike", object))  # noqa: B010  # likewise
+vars(numpy.typing).update(NDArray=_NDArray, ArrayLike=NewType("ArrayLike", object))
 
 project = "Cutline"
 author = "The Cutline developers"

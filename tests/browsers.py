@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
-PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
+PHONE, DESKTOP = ViewportSize(width=360, height=740), ViewportSize(width=1280, height=800)
 
 _AXE = {
     "resultTypes": ["violations"],
@@ -53,7 +53,7 @@ def violations_everywhere(page: Page) -> list[str]:
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         for size in (PHONE, DESKTOP):
-            page.set_viewport_size(size)  # type: ignore[arg-type]  # a dict with these two keys
+            page.set_viewport_size(size)
             found += [f"{scheme}, {size['width']}: {line}" for line in violations(page)]
             wide = page.evaluate("document.documentElement.scrollWidth")
             if wide > size["width"]:

@@ -12,6 +12,7 @@ import pickle
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,10 @@ RATES = WorkerRates("ann", 3, 0.7, (0.4, 0.9), 0.8, (0.5, 0.95))
 PAST = PastPull("key", PullState.TOLD, "ann", 1.5, None, (ANSWER,))
 
 
+def fault(error: Any) -> Any:
+    return error("what", "and why")
+
+
 EXAMPLES: dict[type, Callable[[], Any]] = {
     Change: lambda: Change(1.5, "budget", 20, 30),
     Answer: lambda: ANSWER,
@@ -115,11 +120,7 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     TaskTotals: lambda: TaskTotals("pear", 2, 3, 5),
     Worker: lambda: Worker("ann", 3, 2, 1, 1.5),
     **{policy: policy for policy in available()},
-    **{
-        error: lambda error=error: error("what", "and why")  # type: ignore[misc]  # mypy has no default of a lambda
-        for error in vars(errors).values()
-        if inspect.isclass(error)
-    },
+    **{error: partial(fault, error) for error in filter(inspect.isclass, vars(errors).values())},
 }
 
 

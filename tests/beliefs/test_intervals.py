@@ -148,8 +148,11 @@ def test_the_smallest_product_is_that_of_rewards_of_two_values() -> None:
 def test_scores_asked_for_until_the_interval_leaves_the_mean_seldom_do(mean: float) -> None:
     runs, steps, delta = 150, 150, 0.1
     for seed, deviation in enumerate((0.05, 0.5)):
-        record = records_of(scores(mean, min(deviation, 0.9 * math.sqrt(mean * (1 - mean))), (runs, steps), seed))
-        flat = log_mixture(tuple(item.ravel() for item in record), np.full(runs * steps, mean))  # type: ignore[arg-type]  # three
+        pulls, totals, squares = records_of(
+            scores(mean, min(deviation, 0.9 * math.sqrt(mean * (1 - mean))), (runs, steps), seed)
+        )
+        record = pulls.ravel(), totals.ravel(), squares.ravel()
+        flat = log_mixture(record, np.full(runs * steps, mean))
         left = (flat.reshape(runs, steps).max(axis=1) >= -math.log(delta)).sum()
         assert left <= stats.binom.ppf(1 - 1e-6, runs, delta)
 

@@ -70,7 +70,8 @@ def started(command: BatchCommand) -> int:
 
 def await_ready(command: BatchCommand) -> None:
     """Wait until what was started ahead is at its gate."""
-    folder = command._spares._spares[0].place.folder  # type: ignore[union-attr]
+    assert command._spares is not None
+    folder = command._spares._spares[0].place.folder
     wait_for((folder / "ready").exists)
 
 

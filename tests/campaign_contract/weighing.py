@@ -1,6 +1,7 @@
 """What is decided when answers are weighed by who gave them."""
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,7 +102,8 @@ class Weighing(CampaignTests):
             campaign.weigh(known={"x": True})
         with pytest.raises(NotFoundError, match="no answer by 'bob'"):
             campaign.weigh(exclude=["bob"])
+        known: Any = {"arm 0": 3}
         with pytest.raises(InvalidInputError, match="known answer of 'arm 0' is 3"):
-            campaign.weigh(known={"arm 0": 3})  # type: ignore[dict-item]  # what is wrong
+            campaign.weigh(known)
         with pytest.raises(InvalidInputError, match="exclude is 'ann'; it must be a list"):
             campaign.weigh(exclude="ann")

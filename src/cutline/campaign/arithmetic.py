@@ -129,7 +129,7 @@ class Arithmetic:
         self._by_mean = settings.decide == "mean"
         self._above, self._below = Fraction(repr(settings.threshold)).as_integer_ratio()
         # many arms have one record, above all at the beginning
-        self.index = lru_cache(_RECORDS)(self._index)
+        self.index: Index = lru_cache(_RECORDS)(self._index)
         self._verdicts: dict[Record, Verdict] = {}
 
     def prepare(self) -> None:

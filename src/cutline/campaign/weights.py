@@ -74,7 +74,7 @@ class WeighedArithmetic(Arithmetic):
         self.least_wrong = self._crowd.mistaken
         self._weights = {None if name is None else digest(name): each for name, each in self._crowd.workers.items()}
         self._weights |= dict.fromkeys(map(digest, settings.excluded), _NOTHING)
-        self.index = self._index  # type: ignore[assignment]  # hardly two arms have one record: there is nothing to keep
+        self.index = self._index  # hardly two arms have one record: there is nothing to keep
 
     def prepare(self) -> None:
         """Load what every record needs, before a lock is held."""

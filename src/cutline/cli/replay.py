@@ -9,6 +9,7 @@ from cutline.cli._options import (
     decide_option,
     jobs_option,
     label_options,
+    label_reading,
     numbers,
     plot_option,
     policies_option,
@@ -65,22 +66,16 @@ if TYPE_CHECKING:
 @jobs_option
 @rows_format_option
 @plot_option
-def command(  # noqa: PLR0913 - one parameter an option
+def command(
     labels: tuple[str, ...],
     gold: str | None,
-    threshold: float,
     policies: tuple[str, ...],
-    budgets: list[int] | None,
-    runs: int,
     within: float,
-    decide: str,
-    workers: str,
     known: str | None,
-    seed: int,
     jobs: int | None,
     form: str,
     plot: Path | None,
-    **reading: Any,
+    **options: Any,
 ) -> None:
     """Try policies on labels that you already have.
 
@@ -104,7 +99,8 @@ def command(  # noqa: PLR0913 - one parameter an option
     from cutline.threshold import check_threshold
 
     require_output()
-    check_threshold(threshold)  # before a long file is read
+    reading = label_reading(options)
+    check_threshold(options["threshold"])  # before a long file is read
     check_within(within)
     chosen = [parse(policy) for policy in policies]
     if plot:
@@ -113,19 +109,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         require_drawable(plot)
     recorded, answers = open_source(labels, gold, remark=say, **reading)
     told = None if known is None else read_answers(known, **reading)
-    found = replay(
-        recorded,
-        chosen,
-        threshold=threshold,
-        gold=answers,
-        budgets=budgets,
-        runs=runs,
-        seed=seed,
-        decide=decide,
-        workers=workers,
-        known=told,
-        executor=jobs,
-    )
+    found = replay(recorded, chosen, gold=answers, known=told, executor=jobs, **options)
     for remark in found.remarks:
         say(remark)
     click.echo({"table": _table, "csv": _csv, "json": _json}[form](found), nl=False)

@@ -1,7 +1,8 @@
 """cutline run: a campaign whose measurement is a command."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +11,9 @@ from cutline.cli._decisions import decision_options, output_of
 from cutline.cli._options import batch_size, campaign_option, lease_option, numbers
 from cutline.cli._streams import require_output
 from cutline.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from cutline.campaign import RunReport
 
 
 @click.command(name="run", context_settings={"ignore_unknown_options": True})
@@ -94,24 +98,12 @@ from cutline.errors import InvalidInputError
 @lease_option
 @decision_options
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND {arm} ...")
-def command(  # noqa: PLR0913 - one parameter an option
+def command(
     arms_file: str | None,
     known: str | None,
     db: str | None,
     name: str | None,
     change: bool,
-    jobs: int,
-    reward: str,
-    timeout: float | None,
-    crash_exits: list[int] | None,
-    fail_exits: list[int] | None,
-    retry_exits: list[int] | None,
-    attempts: int | None,
-    batch: Any,
-    report: Any,
-    on_crash: Any,
-    on_timeout: Any,
-    lease: float,
     words: tuple[str, ...],
     **options: Any,
 ) -> int:
@@ -139,32 +131,40 @@ def command(  # noqa: PLR0913 - one parameter an option
       cutline run --arms tests.txt --threshold 0.99 --budget 2000 --db flaky.db --batch auto --report junit \\
           -- pytest -q --junitxml={report} {arms}
     """
-    from cutline.campaign import BatchCommand, Command, run, run_batches
     from cutline.campaign.files.arms_file import ArmsFile, read_arms
     from cutline.campaign.resume import resume
-    from cutline.campaign.running.options import check_run
-    from cutline.cli._running import conduct, retry_of
+    from cutline.cli._running import conduct
 
     require_output()
     output = output_of(options)
-    check_run(jobs, lease)
-    _refuse_what_does_not_go_together(batch, report, reward, fail_exits)
-    retry = retry_of(retry_exits or (), attempts)
-    how: Any = {"jobs": jobs, "on_crash": on_crash, "on_timeout": on_timeout, "retry": retry, "lease": lease}
-    shared: Any = {"timeout": timeout, "crash_exits": crash_exits or [], "retry_exits": retry_exits or []}
-    if batch is None:
-        single = Command(words, stdout=reward == "stdout", fail_exits=fail_exits or [], **shared)
-        start = partial(run, measure=single, **how)
-    else:
-        many = BatchCommand(words, report=report, **shared)
-        start = partial(run_batches, measure=many, batch=batch, **how)
+    start = _start_of(words, options)
     arms = ArmsFile({}, {}) if arms_file is None else read_arms(arms_file)
     campaign, new = resume(db, name, arms.payloads or None, settings(options), change, arms.answers(answers(known)))
     return conduct(db, campaign, new, start, output)
 
 
+def _start_of(words: tuple[str, ...], options: dict[str, Any]) -> "Callable[..., RunReport]":
+    """Take what says how arms are measured out of the options of the command; return what runs a campaign by it."""
+    from cutline.campaign import BatchCommand, Command, run, run_batches
+    from cutline.campaign.running.options import check_run
+    from cutline.cli._running import retry_of
+
+    how = {name: options.pop(name) for name in ("jobs", "lease", "on_crash", "on_timeout")}
+    reward, batch, report = (options.pop(name) for name in ("reward", "batch", "report"))
+    crash_exits, fail_exits, retry_exits = (options.pop(f"{name}_exits") or [] for name in ("crash", "fail", "retry"))
+    check_run(how["jobs"], how["lease"])
+    _refuse_what_does_not_go_together(batch, report, reward, fail_exits)
+    how["retry"] = retry_of(retry_exits, options.pop("attempts"))
+    shared: Any = {"timeout": options.pop("timeout"), "crash_exits": crash_exits, "retry_exits": retry_exits}
+    if batch is None:
+        single = Command(words, stdout=reward == "stdout", fail_exits=fail_exits, **shared)
+        return partial(run, measure=single, **how)
+    many = BatchCommand(words, report=report, **shared)
+    return partial(run_batches, measure=many, batch=batch, **how)
+
+
 def _refuse_what_does_not_go_together(
-    batch: int | str | None, report: str | None, reward: str, fail_exits: list[int] | None
+    batch: int | str | None, report: str | None, reward: str, fail_exits: list[int]
 ) -> None:
     if (batch is None) != (report is None):
         raise InvalidInputError("--batch N and --report junit|jsonl go together; give both, or none")

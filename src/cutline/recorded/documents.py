@@ -16,7 +16,7 @@ _LONGEST = 1 << 28
 """A single value of more characters than that is refused: it would not fit into memory."""
 _NEAR_THE_END = 16
 """An error so near the end of what was read may come from the rest that was not: ``fals``, ``\\u12``."""
-_SPACE = re.compile(r"[ \t\r\n]*")
+_NO_SPACE = re.compile(r"[^ \t\r\n]")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -131,9 +131,10 @@ class _Window:
     def _next(self) -> str:
         """Return the next character that is no space, without taking it; empty at the end."""
         while True:
-            self._place = _SPACE.match(self._text, self._place).end()  # type: ignore[union-attr]  # it always matches
-            if self._place < len(self._text):
-                return self._text[self._place]
+            found = _NO_SPACE.search(self._text, self._place)
+            self._place = len(self._text) if found is None else found.start()
+            if found is not None:
+                return found[0]
             if not self._more():
                 return ""
 

@@ -98,9 +98,7 @@ class Standing(NamedTuple):
     tree: Tree
 
 
-@made_once
-def drawing_kernel(policy: type[Policy]) -> Callable[[Piles, Draw, Drawn], None]:
-    """Compile the drawing of recorded labels for a policy."""
+def _standing(policy: type[Policy]) -> Callable[..., Standing]:
     index, begin = index_of(policy), beginning(policy)
 
     @jit
@@ -130,6 +128,14 @@ def drawing_kernel(policy: type[Policy]) -> Callable[[Piles, Draw, Drawn], None]
                 tree.indices[leaf + arm] = _finite(value)
         play_all_matches(tree)
         return Standing(drawn, sums, tree)
+
+    return standing
+
+
+@made_once
+def drawing_kernel(policy: type[Policy]) -> Callable[[Piles, Draw, Drawn], None]:
+    """Compile the drawing of recorded labels for a policy."""
+    index, standing = index_of(policy), _standing(policy)
 
     def play(given: Piles, draw: Draw, at: Drawn) -> None:
         order = given.order

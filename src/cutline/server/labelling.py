@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from cutline.campaign.settings import Settings
 from cutline.campaign.wording import Wording
@@ -35,7 +36,7 @@ class Labelling:
         )
 
 
-def labelling_of(media: str | None = None, **words: object) -> Labelling:
+def labelling_of(media: str | None = None, **words: Any) -> Labelling:
     """Return the set-up with this folder of media, and of ``words`` those that are not None; see Wording."""
-    given: dict[str, object] = {name: value for name, value in words.items() if value is not None}
-    return Labelling(Wording(**given), None if media is None else Path(media))  # type: ignore[arg-type]  # it checks them
+    given = {name: value for name, value in words.items() if value is not None}
+    return Labelling(Wording(**given), None if media is None else Path(media))

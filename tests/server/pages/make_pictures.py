@@ -3,9 +3,9 @@
 import random
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, FloatRect, Page, ViewportSize
 
 from browsers import DESKTOP, PHONE, chromium
 from cutline.campaign import Campaign
@@ -35,6 +35,8 @@ kite
 squirrel
 hoverfly""".splitlines()
 BIRDS = 12
+LOOKS: tuple[tuple[str, ViewportSize, Literal["dark", "light"]], ...]
+LOOKS = ("phone", PHONE, "dark"), ("label", DESKTOP, "light")
 
 BIRD = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 320" width="480" height="320">
 <rect width="480" height="320" fill="#bcd7e6"/><path d="M0 250h480v70H0z" fill="#7a9a63"/>
@@ -60,14 +62,14 @@ def picture(page: Page, name: str, height: int | None = None) -> None:
     """Write what a page shows as a PNG, as much of it as is ``height`` pixels high."""
     size = page.viewport_size
     assert size is not None
-    clip = None if height is None else {"x": 0, "y": 0, "width": size["width"], "height": height}
-    page.screenshot(path=IMAGES / f"service-{name}.png", clip=clip, full_page=height is not None)  # type: ignore[arg-type]  # a dict with these keys
+    clip = None if height is None else FloatRect(x=0, y=0, width=size["width"], height=height)
+    page.screenshot(path=IMAGES / f"service-{name}.png", clip=clip, full_page=height is not None)
 
 
 def make(browser: Browser, address: str) -> None:
     """Make the pictures."""
-    for name, size, scheme in (("phone", PHONE, "dark"), ("label", DESKTOP, "light")):
-        with browser.new_context(viewport=size, color_scheme=scheme) as context:  # type: ignore[arg-type]  # the same
+    for name, size, scheme in LOOKS:
+        with browser.new_context(viewport=size, color_scheme=scheme) as context:
             page = context.new_page()
             page.goto(f"{address}/label?campaign=birds")
             page.fill("#worker", f"me {name}")

@@ -142,10 +142,10 @@ def _of_headers(carrier: object) -> object:
     return next((value for name, value in items if str(name).lower() == "retry-after"), None)
 
 
-def _seconds(asked: object) -> float | None:
+def _seconds(asked: Any) -> float | None:
     """Return a number of seconds, or how long it is until a date of HTTP; None for what is neither."""
     try:
-        seconds = float(asked)  # type: ignore[arg-type]  # whatever an exception of another library carries
+        seconds = float(asked)
     except (TypeError, ValueError):
         if not isinstance(asked, str):
             return None

@@ -11,9 +11,9 @@ import importlib.util
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, ClassVar
 
 from cutline.errors import InvalidInputError
 from cutline.recorded.documents import decode, objects, text_of
@@ -36,7 +36,7 @@ class InspectLog(Format):
     worker = "none"
     key = "the sample's `uuid`, or file, id and epoch"
     leaves_out = "samples with an error, or without a score"
-    meanings = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # noqa: RUF012 - a constant, declared as a Mapping
+    meanings: ClassVar[Mapping[str, float]] = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
     asks = frozenset(("task", "label"))
 
     def recognises(self, beginning: Beginning) -> bool:

@@ -5,8 +5,8 @@ input and of the question about it, answer is accept, reject or ignore, _annotat
 is the question, no answer.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 from cutline.errors import InvalidInputError
 from cutline.recorded.documents import objects
@@ -25,7 +25,7 @@ class Prodigy(Format):
     worker = "`_annotator_id` or `_session_id`"
     key = "task and worker"
     leaves_out = "ignored ones"
-    meanings = {"accept": 1.0, "reject": 0.0}  # noqa: RUF012 - a constant, declared as a Mapping
+    meanings: ClassVar[Mapping[str, float]] = {"accept": 1.0, "reject": 0.0}
 
     def recognises(self, beginning: Beginning) -> bool:
         return beginning.begins("{") and beginning.has("answer") and (beginning.has("_task_hash"))
