@@ -16,17 +16,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+FORKED = ("campaign", "import", "export", "plan", "replay", "run")
+"""The commands that are such a process; it has loaded what they need."""
+
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def commands(folder: Path) -> Iterator[Path]:
-    """Yield a folder for PATH whose ``cutline`` is such a process where it works on a campaign, else a new one."""
+    """Yield a folder for PATH whose ``cutline`` is such a process for some commands, for others a new one."""
     at, script = folder / "socket", folder / "bin" / "cutline"
     script.parent.mkdir()
     real = Path(sys.executable).with_name("cutline")
     script.write_text(
-        f'#!/bin/sh\ncase "$1" in\n  campaign | import | export) exec {sys.executable} -S -E {__file__} {at} "$@" ;;\n'
+        f'#!/bin/sh\ncase "$1" in\n  {" | ".join(FORKED)}) exec {sys.executable} -S -E {__file__} {at} "$@" ;;\n'
         f'  *) exec {real} "$@" ;;\nesac\n'
     )
     script.chmod(0o755)

@@ -255,7 +255,7 @@ def interrupt(process: "subprocess.Popen[bytes]", after: float) -> tuple[int, by
 
 def test_ctrl_c_in_a_long_run_ends_it_at_once_and_leaves_nothing(start: Run, tmp_path: Path) -> None:
     process = start(*BASE[:4], "1000000000", "--runs", "100", "--plot", tmp_path / "curves.svg")
-    status, out, err, seconds = interrupt(process, 4.0)
+    status, out, err, seconds = interrupt(process, 2.0)
     assert (status, out) == (130, b"")
     assert err.strip().splitlines() == [b"cutline: stopped"]
     assert seconds < 20.0

@@ -18,6 +18,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from cutline import Problem, RegretCurves, simulate
+from cutline.cli import cutline as command_line
 from cutline.cluster import cluster
 from cutline.errors import InvalidInputError, MissingDependencyError
 from cutline.simulation.workers import threads_of
@@ -158,12 +159,18 @@ def run_command(*arguments: object) -> str:
 
 
 @pytest.mark.slow
-def test_the_command_line_says_the_same_with_a_cluster_as_without(client: Any, tmp_path: Path) -> None:
+def test_the_command_line_says_the_same_with_a_cluster_as_without(
+    client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(*arguments: object) -> str:
+        command_line.main([*map(str, arguments)], standalone_mode=False)
+        return capsys.readouterr().out
+
     address = client.scheduler.address
     simulation = ("simulate", "--means", "0.2,0.45,0.7", "--budgets", "50,5000", "--runs", "200", "--seed", "4")
-    assert run_command(*simulation, "--dask", address) == run_command(*simulation)
+    assert run_command(*simulation, "--dask", address) == said(*simulation)
     paper = ("paper", "--setups", "4", "--runs", "20", "--out")
-    assert run_command(*paper, tmp_path / "cluster", "--dask", address) == run_command(*paper, tmp_path / "threads")
+    assert run_command(*paper, tmp_path / "cluster", "--dask", address) == said(*paper, tmp_path / "threads")
     written = [
         {file.name: file.read_bytes() for file in (tmp_path / folder).iterdir()} for folder in ("cluster", "threads")
     ]

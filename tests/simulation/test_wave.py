@@ -1,6 +1,8 @@
 """A wave against the arms looked at one reward after the other, and bands against the indices that they speak of."""
 
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -88,15 +90,19 @@ def test_opt_kg_knows_nothing_away_from_one_half() -> None:
     assert policy.band(100.0, 64.0, 9.0, 0.3, 1.0, 1.0) == (-1.0, -1.0)
 
 
-@kernel
-def make_wave(
-    surge: Any, means: Any, threshold: float, parameters: Any, records: Records, level: float
-) -> tuple[int, int]:
-    run = state.empty_run(means, 1, np.zeros(1, np.int64))
-    rewards.begin_run(run.streams, KEY, RUN, 0)
-    rule = state.Rule(threshold, parameters, state.swings_of(threshold))
-    made: tuple[int, int] = surge(run, rule, records, wave.empty_wave_buffers(parameters.shape[1]), level)
-    return made
+@cache
+def wave_kernel(policy: type[Policy]) -> Callable[..., tuple[int, int]]:
+    """Compile a wave over the arms of a run that begins, for Python to call."""
+    surge = wave.wave_of(policy)
+
+    def make_wave(means: Any, threshold: float, parameters: Any, records: Records, level: float) -> tuple[int, int]:
+        run = state.empty_run(means, 1, np.zeros(1, np.int64))
+        rewards.begin_run(run.streams, KEY, RUN, 0)
+        rule = state.Rule(threshold, parameters, state.swings_of(threshold))
+        made: tuple[int, int] = surge(run, rule, records, wave.empty_wave_buffers(parameters.shape[1]), level)
+        return made
+
+    return kernel(make_wave)
 
 
 @kernel
@@ -132,14 +138,13 @@ def wave_over(
         begins = [records[start - 1] for start, records in zip(starts, paths, strict=True)]
         level = float(np.median([value for _, _, value in begins])) + 0.2
         records = Records(*(np.array(column) for column in zip(*begins, strict=True)))
-        made, waiting = make_wave(wave.wave_of(type(policy)), problem.means, threshold, table, records, level)
+        made, waiting = wave_kernel(type(policy))(problem.means, threshold, table, records, level)
     assert made == sum(records.pulls) - sum(starts)
     assert waiting == np.count_nonzero(records.indices <= level)
     return starts, level, paths, records
 
 
 @pytest.mark.kernel
-@pytest.mark.compile
 @pytest.mark.parametrize("name", ["LSA", "Opt-KG", "Ratio-Oracle"])
 @pytest.mark.parametrize("arms", [1, 7, 150])
 @pytest.mark.parametrize("threshold", [0.5, 0.3])
