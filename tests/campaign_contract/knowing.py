@@ -2,6 +2,7 @@
 
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,72 @@ class Knowing(CampaignTests):
         campaign.change(excluded=[])
         assert len(campaign.ask(worker="guesser")) == 1
 
+    def test_workers_are_excluded_and_readmitted_one_by_one_whatever_others_do_meanwhile(self, create: Create) -> None:
+        campaign, crowd = create(30, workers="weighed"), Crowd(30)
+        crowd.work(campaign, 90)
+        (change,) = campaign.change(exclude=["guesser"])
+        assert (change.what, change.before, change.after) == ("excluded", [], ["guesser"])
+        assert campaign.change(exclude=["guesser"]) == []
+        (change,) = campaign.change(exclude=["yes to all", "bob"], readmit=["ann"])
+        assert (change.before, change.after) == (["guesser"], ["bob", "guesser", "yes to all"])
+        assert campaign.ask(worker="bob").reason is Reason.NOTHING_FOR_WORKER
+        (change,) = campaign.change(readmit=["guesser", "bob"])
+        assert campaign.settings.excluded == ("yes to all",)
+        whole = create(30, workers="weighed")
+        whole.observe_many(Observation(item.arm, item.reward, item.worker) for item in campaign.results())
+        whole.change(excluded=["yes to all"])
+        assert other_fit(campaign) == other_fit(whole)
+
+    def test_a_worker_whom_nobody_has_seen_is_not_excluded_without_a_word(self, create: Create) -> None:
+        campaign = create(3, workers="weighed", excluded=["expected"])
+        campaign.ask(worker="Ann")
+        campaign.observe("arm 1", 1, "bob")
+        with pytest.raises(NotFoundError) as caught:
+            campaign.change(exclude=["bob", "ann"], budget=7)
+        assert str(caught.value) == (
+            "campaign 'campaign 0' has no worker 'ann': nobody of that name has been asked or has answered; it has "
+            "'Ann': are the names written alike?"
+        )
+        with pytest.raises(NotFoundError, match=r"has no worker 'eve': nobody of that name has been asked"):
+            campaign.change(readmit=["eve"])
+        assert campaign.history() == []
+        campaign.change(exclude=["Ann", "bob"], readmit=["expected"])
+        assert campaign.settings.excluded == ("Ann", "bob")
+        for given, said in (
+            ({"exclude": ["bob"], "readmit": ["bob"]}, "worker 'bob' is to be excluded and to be readmitted"),
+            ({"exclude": ["bob"], "excluded": []}, "excluded is the whole list of workers"),
+            ({"exclude": "bob"}, "exclude is one text; give a list of ids"),
+        ):
+            with pytest.raises(InvalidInputError, match=said):
+                campaign.change(**given)
+        plain = create(3)
+        plain.ask(worker="bob")
+        with pytest.raises(InvalidInputError, match="excluded is for workers that are weighed"):
+            plain.change(exclude=["bob"])
+
+    def test_a_known_answer_can_be_taken_back_and_leaves_no_trace_but_in_the_history(self, create: Create) -> None:
+        campaign, other, crowd = create(30, workers="weighed"), create(30, workers="weighed"), Crowd(30)
+        crowd.work(campaign, 60)
+        other.observe_many(Observation(item.arm, item.reward, item.worker) for item in campaign.results())
+        campaign.change(known={"arm 3": True, "arm 1": False, "arm 4": False})
+        assert campaign.known_answers() == {"arm 1": False, "arm 3": True, "arm 4": False}
+        (change,) = campaign.change(forget=["arm 4", "arm 3", "arm 2"])
+        assert (change.what, change.after) == ("answers known no more", {"count": 2, "first": ["arm 4", "arm 3"]})
+        assert campaign.known_answers() == {"arm 1": False}
+        campaign.change(forget=["arm 1"], known={"arm 5": True})
+        campaign.change(forget=["arm 5"])
+        assert campaign.known_answers() == {}
+        assert campaign.change(forget=["arm 5"]) == []
+        audit(campaign)
+        assert other_fit(campaign) == other_fit(other)
+        assert [(item.wrong, item.above) for item in campaign.decisions()] == [
+            (item.wrong, item.above) for item in other.decisions()
+        ]
+        with pytest.raises(NotFoundError, match="no arm 'x'"):
+            campaign.change(forget=["x"])
+        with pytest.raises(InvalidInputError, match="the answer to arm 'arm 1' is to be known and to be forgotten"):
+            campaign.change(known={"arm 1": True}, forget=["arm 1"])
+
     def test_how_workers_count_can_be_changed_and_changed_back(self, create: Create) -> None:
         campaign, plain, crowd = create(30), create(30, workers="weighed"), Crowd(30)
         crowd.work(campaign, 100)
@@ -136,6 +203,20 @@ def other_fit(campaign: Campaign) -> dict[str, Any]:
 
 
 class SharedWeighed(StartsWorkers):
+    def test_two_who_exclude_at_the_same_moment_exclude_both(self, url: str) -> None:
+        names = [f"worker {number}" for number in range(8)]
+        with Campaign.create(url, "c", arms(3), 0.5, "LSA", 1000, workers="weighed") as first:
+            first.observe_many(("arm 1", 1, name) for name in names)
+
+            def exclude(name: str) -> None:
+                with Campaign.open(url, "c") as campaign:
+                    campaign.change(exclude=[name])
+
+            with ThreadPoolExecutor(8) as threads:
+                list(threads.map(exclude, names))
+            assert list(first.status().settings.excluded) == names
+            assert [len(change.after) for change in first.history()] == list(range(1, 9))
+
     @pytest.mark.slow
     def test_processes_that_are_killed_while_weights_change_leave_sums_that_are_right(
         self, made: Campaign, start: Start, tmp_path: Path

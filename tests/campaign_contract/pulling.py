@@ -40,3 +40,19 @@ class Pulling(CampaignTests):
         elsewhere = {f"arm {i}" for i in range(5)} - {first.arm, second.arm, third.arm}
         campaign.observe(elsewhere.pop(), 1, worker="ann")
         assert [campaign.answered(name) for name in ("ann", "bob", "eve")] == [2, 1, 0]
+
+    def test_a_worker_has_in_flight_what_was_leased_and_has_neither_ended_nor_come_back(
+        self, create: Create, clock: Clock
+    ) -> None:
+        campaign = create([(f"arm {i}", {"n": i}) for i in range(6)])
+        first, second, third, last = campaign.ask(4, worker="ann", lease=100)
+        ended = one(campaign, worker="ann", lease=5)
+        one(campaign, worker="bob")
+        clock.now += 10
+        campaign.tell(first, 1)
+        campaign.abandon(third)
+        assert campaign.leased("ann") == [second, last]
+        assert campaign.leased("eve") == []
+        clock.now += 100
+        assert campaign.leased("ann") == []
+        assert campaign.pull(ended).state is PullState.LEASE_ENDED

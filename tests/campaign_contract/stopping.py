@@ -79,6 +79,17 @@ class Stopping(CampaignTests):
         assert campaign.status().finished is Reason.TARGET_REACHED
         assert create(40, threshold=0.95, target_errors=3, prior=(1, 1)).ask().reason is Reason.TARGET_REACHED
 
+    def test_a_target_that_no_number_of_pulls_reaches_is_said_to_be_out_of_reach(self, create: Create) -> None:
+        """Some errors are always to be expected."""
+        status = create(30, budget=90, target_errors=0).status()
+        assert (status.more_needed, status.never_enough) == (None, True)
+        assert status.warning == (
+            "as things stand, a target of 0 expected errors is out of reach, however many pulls there are"
+        )
+        assert create(30, budget=90, workers="weighed", target_errors=1).status().never_enough
+        assert not create(30, budget=90, target_errors=1).status().never_enough
+        assert not create(30, budget=90, workers="weighed").status().never_enough
+
     def test_a_target_that_the_budget_does_not_reach_is_said_with_what_it_takes(self, create: Create) -> None:
         options: dict[str, Any] = {"threshold": 0.5, "prior": (2, 2)}
         status = create(1000, budget=10_000, target_errors=50, **options).status()

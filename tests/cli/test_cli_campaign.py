@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
@@ -73,16 +74,34 @@ def test_every_setting_can_be_given_and_is_shown(campaign: Run) -> None:
     }
 
 
-def test_who_is_excluded_is_named_in_the_status_and_in_the_change(campaign: Run) -> None:
-    campaign(
-        "create", "--campaign", "w", "--arms", "arms.txt", "--threshold", "0.5", "--budget", "9", "--workers", "weighed"
-    )
-    changed = campaign("change", "--campaign", "w", "--exclude", "bob", "--exclude", "ann")
-    assert changed.err == "campaign 'w': excluded is ann,bob, was -\n"
+def test_workers_are_excluded_and_readmitted_one_by_one_and_a_slip_of_the_pen_is_refused(campaign: Run) -> None:
+    made = ("create", "--campaign", "w", "--arms", "arms.txt", "--threshold", "0.5", "--budget", "9")
+    assert campaign(*made, "--workers", "weighed").status == 0
+    for worker in ("ann", "bob"):
+        campaign("ask", "--campaign", "w", "--worker", worker)
+    change = partial(campaign, "change", "--campaign", "w")
+    assert change("--exclude", "bob").err == "campaign 'w': excluded is bob, was -\n"
+    assert change("--exclude", "ann").err == "campaign 'w': excluded is ann,bob, was bob\n"
     assert "excluded          ann, bob\n" in campaign("status", "--campaign", "w").out
-    assert (
-        campaign("change", "--campaign", "w", "--exclude", "none").err == "campaign 'w': excluded is -, was ann,bob\n"
+    slip = change("--exclude", "Bob")
+    assert (slip.status, slip.err) == (
+        2,
+        "cutline: campaign 'w' has no worker 'Bob': nobody of that name has been asked or has answered; it has 'bob': "
+        "are the names written alike?\n",
     )
+    assert change("--readmit", "bob", "--readmit", "ann").err == "campaign 'w': excluded is -, was ann,bob\n"
+
+
+def test_a_known_answer_is_taken_back(campaign: Run) -> None:
+    made = ("create", "--campaign", "w", "--arms", "arms.txt", "--threshold", "0.5", "--budget", "9")
+    assert campaign(*made, "--workers", "weighed").status == 0
+    arms = Path("arms.txt").read_text().split()
+    Path("gold.csv").write_text(f"task,label\n{arms[0]},1\n{arms[1]},0\n")
+    Path("wrong.txt").write_text(f"{arms[1]}\n")
+    change = partial(campaign, "change", "--campaign", "w")
+    assert change("--known", "gold.csv").err == f"campaign 'w': answers known, 2: {arms[0]}, {arms[1]}\n"
+    assert change("--forget", "wrong.txt").err == f"campaign 'w': answers known no more, 1: {arms[1]}\n"
+    assert change("--forget", "wrong.txt").err == "campaign 'w': nothing is new\n"
 
 
 def test_a_campaign_from_ask_to_decisions(campaign: Run) -> None:

@@ -26,6 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("--port -1", "port is -1; it must be a whole number from 0 to 65535"),
         ("--host 192.0.2.1", "cannot listen at 192.0.2.1, port 8000: Cannot assign requested address"),
         (f"--host {'x' * 70}", f"cannot listen at {'x' * 70}, port 8000: "),
+        ("--host 0.0.0.0 --port 0", "whoever reaches 0.0.0.0 could do everything, since there is no token; make one "),
         ("--media nothere", "media 'nothere' is not a folder"),
         ("--processes 0", "processes is 0; it must be a whole number from 1 to 1000"),
         ("--processes 1000000", "processes is 1000000; it must be a whole number from 1 to 1000"),

@@ -33,6 +33,7 @@ from campaign_contract.whole import Whole
 from campaign_contract.working import Working
 from cutline.campaign import Campaign
 from cutline.campaign.remote.campaign import RemoteCampaign
+from cutline.campaign.remote.reader import RemoteReader
 from cutline.errors import NotFoundError
 from cutline.server.settings import ServerSettings
 from ledger import BEHIND, audit
@@ -62,7 +63,7 @@ def test_every_method_of_a_campaign_is_there_on_a_server() -> None:
     """What is not made of other methods is written anew for a server."""
     made_of_others = {"create", "open", "observe", "run", "run_batches", "arun"}
     methods = {name for kind in Campaign.__mro__[:-1] for name in vars(kind) if not name.startswith("_")}
-    assert methods - made_of_others <= set(vars(RemoteCampaign))
+    assert methods - made_of_others <= set(vars(RemoteCampaign)) | set(vars(RemoteReader))
 
 
 class OverHTTP:

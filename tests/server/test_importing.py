@@ -2,13 +2,15 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
 import urllib3
 
-from cutline.campaign import Campaign
+from cutline.campaign import Campaign, campaigns
 from cutline.campaign.files.importing import Imported, import_file
+from cutline.campaign.remote import connection
 from cutline.errors import ConflictError, InvalidInputError
 from cutline.server.api import imports
 from cutline.server.settings import ServerSettings
@@ -66,3 +68,28 @@ def test_no_campaign_is_made_by_a_file_that_does_not_fit(tmp_path: Path) -> None
         with pytest.raises(InvalidInputError, match="line 3: worker 'ann' has another label of task 'a' in line 2"):
             import_file(address, "birds", labels, settings={"threshold": 0.5, "budget": 9})
         assert urllib3.request("GET", f"{address}/api/v1/campaigns", timeout=60).json() == []
+
+
+def test_rows_are_counted_while_they_are_sent_and_too_many_are_refused_before_any_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = tmp_path / "labels.csv"
+    told: list[int] = []
+    labels.write_text("task,worker,label\n" + "".join(f"{i},{i * i % 7919},1\n" for i in range(20_000)))
+    new = {"threshold": 0.5, "budget": 9}
+    with serving(ServerSettings(str(tmp_path / "x.db"))) as address:
+        with monkeypatch.context() as patch:
+            patch.setattr(connection, "LARGEST_BODY", 1000)
+            with pytest.raises(InvalidInputError) as caught:
+                import_file(address, "birds", labels, settings=new)
+        assert re.fullmatch(
+            f"{address}: [0-9,]+ bytes were to be sent, and a server takes at most 1,000 at once; send less at a time, "
+            "or do it where the database is",
+            str(caught.value),
+        )
+        assert campaigns(address) == []
+        assert import_file(address, "birds", labels, settings=new, progress=told.append).new == 20_000
+        assert sum(told) == 20_000
+        assert len(told) > 3
+        assert import_file(address, "birds", labels, progress=told.append).new == 0
+        assert sum(told) == 40_000

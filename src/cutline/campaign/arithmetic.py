@@ -55,6 +55,9 @@ _RECORDS = 10_000
 _EQUAL = 1e-9
 """Probabilities that differ by less are taken to be equal: rounding must not decide."""
 
+_EVER = 1e15
+"""More pulls than any campaign has."""
+
 CLOSED = math.inf
 """Index of an arm that has, or will have with what is in flight, as many results as it may have."""
 
@@ -72,6 +75,11 @@ def written(units: int) -> str:
 def square(units: int) -> int:
     """Return the square of a reward in billionths, in billionths."""
     return (units * units + UNIT // 2) // UNIT
+
+
+def whole_or_none(pulls: float) -> int | None:
+    """Return a number of pulls as a whole number, None for more than there ever are."""
+    return math.ceil(pulls) if pulls < _EVER else None
 
 
 class Learnt(NamedTuple):
@@ -205,10 +213,9 @@ class Arithmetic:
         """What expected errors are multiplied by before they are held against a target."""
         return (self._learnt.knowledge or {}).get("caution") or 1.0
 
-    def more_pulls(self, errors: float, target: float, arms: int) -> int:
-        """Return about how many pulls it takes from expected errors to where a target is reached, at most 10^15."""
-        more = self._knowledge.more_pulls(errors, target / self.caution, self.threshold, arms)
-        return math.ceil(min(more, 1e15))
+    def more_pulls(self, errors: float, target: float, arms: int) -> int | None:
+        """Return about how many pulls it takes from expected errors to where a target is reached, None if none do."""
+        return whole_or_none(self._knowledge.more_pulls(errors, target / self.caution, self.threshold, arms))
 
     def verdicts(self, records: list[Record]) -> list["Verdict"]:
         """Return what is decided of each of these records."""

@@ -26,9 +26,12 @@ class Changer(Reader):
         retire: Iterable[str] = (),
         bring_back: Iterable[str] = (),
         known: Mapping[str, bool] | None = None,
+        forget: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        readmit: Iterable[str] = (),
         **settings: Unpack[Changes],
     ) -> list[Change]:
-        """Change settings and arms, and return what has changed: what is not given, or is so already, stays.
+        """Change settings, arms and workers, and return what has changed: what is not given, or is so already, stays.
 
         ``budget``: not less than what is spent and in flight; with more, a finished campaign goes on. ``question``,
         ``labels`` and ``keys`` stand on pages to label on from the next item on. ``threshold``, ``policy``,
@@ -41,16 +44,17 @@ class Changer(Reader):
         ``add``: ids, or ids with payloads, as ``create`` takes them. Those that are new are added; of those that are
         there a payload replaces the one they have. ``retire``: arms that are asked for no more, and are in no decision
         unless it is asked for; their results stay, and what is in flight of them can be told. ``bring_back``: retired
-        arms that take part again. ``known``: arms whose answer is known from now on. The settings are changed first,
-        all at once; the arms follow in short transactions.
+        arms that take part again. ``known``: arms whose answer is known from now on; ``forget``: arms whose answer is
+        known no more. ``exclude``: workers whose results weigh nothing from now on, and who get no more arms;
+        ``readmit``: workers who are excluded no more. Others stay as they are, while ``excluded`` is the whole list, of
+        any names. Settings and workers are changed first, all at once; the arms follow in short transactions.
 
         Raises InvalidInputError for a bad setting or one that cannot be changed, and for bad arms, NotFoundError for an
-        arm to retire or bring back that there is not, ConflictError for a budget that is too small. Then nothing has
-        changed.
+        arm that there is not, and for a worker to exclude or readmit who has never been asked nor answered,
+        ConflictError for a budget that is too small. Then nothing has changed.
         """
-        return changing.change(
-            self._store, self._identity, self._clock, settings, Roster(add, retire, bring_back, known)
-        )
+        wanted = Roster(add, retire, bring_back, known, forget, exclude, readmit)
+        return changing.change(self._store, self._identity, self._clock, settings, wanted)
 
     def learning_later(self) -> AbstractContextManager[Callable[[], None]]:
         """Have asks and tells of this object learn nothing while this goes on, but what it yields do so when called.

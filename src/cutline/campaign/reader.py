@@ -9,7 +9,7 @@ from cutline.campaign.database.rows import counters, history
 from cutline.campaign.database.rows.progress import progress_of
 from cutline.campaign.database.store import Store
 from cutline.campaign.decisions import Decisions, PageOptions
-from cutline.campaign.operations.reading import pull_records
+from cutline.campaign.operations.reading import known_answers, pull_records
 from cutline.campaign.results import (
     ArmHistory,
     Change,
@@ -124,6 +124,10 @@ class Reader:
         """
         return progress_of(self._store, self._identity, self._clock)
 
+    def known_answers(self) -> dict[str, bool]:
+        """Return the answers that are known beforehand, by arm, in the order of the arms."""
+        return known_answers.known_answers(self._store, self._identity)
+
     def workers(self) -> list[Worker]:
         """Return who works on the campaign, whoever gave most answers first; those without a name are none of them.
 
@@ -151,6 +155,10 @@ class Reader:
     def answered(self, worker: str) -> int:
         """Return how many pulls a worker has told; results from elsewhere are not among them."""
         return pull_records.answered(self._store, self._identity, worker)
+
+    def leased(self, worker: str) -> list[Pull]:
+        """Return the pulls that a worker has in flight, in the order in which they were asked for."""
+        return pull_records.leased(self._store, self._identity, self._clock, worker)
 
     def close(self) -> None:
         """Close the connections to the database; a campaign in memory is gone."""

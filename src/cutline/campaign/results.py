@@ -271,19 +271,26 @@ class Status:
     least_errors: float = 0.0
 
     @property
+    def never_enough(self) -> bool:
+        """Whether there is a target that no number of pulls reaches, as far as is known."""
+        target = self.settings.target_errors
+        if target is None or self.finished is not None:
+            return False
+        return target <= self.least_errors or (self.more_needed is None and target < self.expected_errors)
+
+    @property
     def warning(self) -> str | None:
         """What is to be said if the target cannot be reached with what is left of the budget, else None."""
         target = self.settings.target_errors
-        if target is not None and self.finished is None and target <= self.least_errors:
+        what = "" if target is None else f"as things stand, a target of {target:g} expected errors is out of reach"
+        if self.never_enough and self.least_errors:
             return (
-                f"as things stand, a target of {target:g} expected errors is out of reach, however many pulls there "
-                f"are: workers are taken to be wrong together about {self.least_errors:.1f} of the arms; answers that "
-                "are known (--known) can show that it is fewer"
+                f"{what}, however many pulls there are: workers are taken to be wrong together about "
+                f"{self.least_errors:.1f} of the arms; answers that are known (--known) can show that it is fewer"
             )
+        if self.never_enough:
+            return f"{what}, however many pulls there are"
         if self.more_needed is None or self.more_needed <= self.left:
             return None
         about = round(self.more_needed, 1 - int(math.log10(self.more_needed)))
-        return (
-            f"as things stand, a target of {target:g} expected errors is out of reach: it takes "
-            f"about {about:,} more pulls, and {self.left:,} are left"
-        )
+        return f"{what}: it takes about {about:,} more pulls, and {self.left:,} are left"

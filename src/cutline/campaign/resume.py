@@ -119,7 +119,7 @@ def _changed(
 
 def _require_known(campaign: Campaign, known: Mapping[str, bool]) -> None:
     """Close the campaign and raise ConflictError unless it has these answers to be known."""
-    there = {item.arm: item.above for item in campaign.decisions() if item.known}
+    there = campaign.known_answers()
     for arm, answer in known.items():
         if there.get(arm) != answer:
             campaign.close()

@@ -9,7 +9,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cutline.beliefs.evidence import MISTAKEN, RATE, asking_index, index_for, log_odds
-from cutline.campaign.arithmetic import CLOSED, FIRST, UNIT, Arithmetic, Floats, Index, Learnt, Truths, Whole
+from cutline.campaign.arithmetic import (
+    CLOSED,
+    FIRST,
+    UNIT,
+    Arithmetic,
+    Floats,
+    Index,
+    Learnt,
+    Truths,
+    Whole,
+    whole_or_none,
+)
 from cutline.campaign.settings import Settings
 
 if TYPE_CHECKING:
@@ -19,7 +30,6 @@ Weight = tuple[int, int]
 """What a 0 and a 1 by a worker weigh, the first as a rule below 0."""
 
 _NOTHING = (0, 0)
-_NEVER = 10**15
 _BEFORE = round(UNIT * math.log(RATE / (1.0 - RATE)))
 
 
@@ -127,8 +137,8 @@ class WeighedArithmetic(Arithmetic):
         odds = log_odds(crowd.prior / UNIT, evidence / UNIT, np.maximum(pulls, 1), crowd.correlation)
         return likelier(odds), wrong_side(odds, crowd.mistaken, crowd.sureness)
 
-    def more_pulls(self, errors: float, target: float, arms: int) -> int:
-        """Return about how many pulls it takes from expected errors to a target below, at most 10^15.
+    def more_pulls(self, errors: float, target: float, arms: int) -> int | None:
+        """Return about how many pulls it takes from expected errors to a target below, None if none do.
 
         As if all arms were equally sure, and the results of the crowd added what they do on average.
         """
@@ -137,8 +147,8 @@ class WeighedArithmetic(Arithmetic):
         gain = (2.0 * right - 1.0) * 0.5 * (yes - no) * self._crowd.sureness
         aim = self._sure(target / arms)
         if gain <= 0.0 or aim == math.inf:
-            return _NEVER
-        return min(math.ceil(arms * max(aim - self._sure(errors / arms), 0.0) / gain), _NEVER)
+            return None
+        return whole_or_none(arms * max(aim - self._sure(errors / arms), 0.0) / gain)
 
     def _sure(self, wrong: float) -> float:
         """Return the log odds of being right by chance that leave this probability of error; infinity if none do."""

@@ -2,11 +2,9 @@
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cutline.campaign.remote.connection import LARGEST_BODY
 from cutline.server.problems import answer
 from cutline.server.settings import ServerSettings
-
-LARGEST = 64 * 2**20
-"""A body of more bytes is refused."""
 
 _HEADERS = {
     b"content-security-policy": (
@@ -57,8 +55,10 @@ class BoundedBodies:
             await self._app(scope, receive, send)
             return
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > LARGEST:
-            await answer(413, f"the body is larger than {LARGEST:,} bytes; send less at a time")(scope, receive, send)
+        if not length.isdigit() or int(length) > LARGEST_BODY:
+            await answer(413, f"the body is larger than {LARGEST_BODY:,} bytes; send less at a time")(
+                scope, receive, send
+            )
             return
         received = 0
 
@@ -66,14 +66,16 @@ class BoundedBodies:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > LARGEST:
+            if received > LARGEST_BODY:
                 raise _TooLargeError
             return message
 
         try:
             await self._app(scope, counted, send)
         except _TooLargeError:
-            await answer(413, f"the body is larger than {LARGEST:,} bytes; send less at a time")(scope, receive, send)
+            await answer(413, f"the body is larger than {LARGEST_BODY:,} bytes; send less at a time")(
+                scope, receive, send
+            )
 
 
 class SafeHeaders:

@@ -15,8 +15,10 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
+from cutline.campaign.database.connecting.address import Url
 from cutline.checks import check_whole
-from cutline.errors import InvalidInputError, StoreError
+from cutline.errors import InvalidInputError, NotFoundError, StoreError
+from cutline.server.access.tokens import tokens_of
 from cutline.server.app import create_app
 from cutline.server.settings import ServerSettings
 from cutline.text import quoted
@@ -77,16 +79,25 @@ def serve(
     if certificate is not None:
         certificate.check()
     with listen(host, port) as listening:
-        app = create_app(settings)
-        if not settings.only_here and not app.state.tokens.are_there():
+        if not settings.only_here and not _has_tokens(settings.db):
             raise InvalidInputError(
                 f"whoever reaches {host} could do everything, since there is no token; make one with cutline serve "
                 "token create, or listen at 127.0.0.1"
             )
+        app = create_app(settings)
         scheme = "http" if certificate is None else "https"
         shown = f"[{host}]" if ":" in host else host
         ready(f"{scheme}://{shown}:{listening.getsockname()[1]}{settings.root_path}/")
         _run(app, listening, certificate, processes)
+
+
+def _has_tokens(db: Url) -> bool:
+    """Tell whether any token lets somebody in; a database that is not there has none, and is not made."""
+    try:
+        with tokens_of(db) as tokens:
+            return tokens.are_there()
+    except NotFoundError:
+        return False
 
 
 def _run(app: FastAPI, listening: socket.socket, certificate: Certificate | None, processes: int) -> None:

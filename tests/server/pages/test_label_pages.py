@@ -64,6 +64,40 @@ def test_two_equal_posts_a_moment_apart_store_one_answer_and_lease_one_next_item
     assert ["This answer had been stored already. It counts once." in other.page.text for other in others].count(True)
 
 
+def test_who_has_the_last_item_in_another_tab_is_told_so_and_may_go_on_here(address: str, db: str) -> None:
+    with Campaign.open(db, "birds") as campaign:
+        campaign.change(retire=[f"item {i}" for i in range(2, 6)])
+    first = labeller(address, "ann")
+    second, third = Visitor(address), Visitor(address)
+    second.cookies = third.cookies = first.cookies
+    second.get("/label", campaign="birds")
+    third.get("/label", campaign="birds")
+    assert "Your other tab has the last items" in third.page.text
+    first.send("/label", reward="1")
+    for tab in (first, third.get("/label", campaign="birds")):
+        assert "Your other tab has the last item\n" in tab.page.text
+        assert "Thank you" not in tab.page.text
+    here = next(link for link in third.page.links() if "pull=" in link and "last=" not in link)
+    third.get(here).send("/label", reward="0")
+    assert "Thank you" in third.page.text
+    second.send("/label", reward="1")
+    assert "You had answered this item before" in second.page.text
+    assert len(results(db)) == 2
+
+
+def test_who_has_the_last_of_the_budget_in_another_tab_is_told_so(address: str, db: str) -> None:
+    with Campaign.open(db, "birds") as campaign:
+        campaign.change(budget=1)
+    first = labeller(address, "ann")
+    second, bob = Visitor(address), labeller(address, "bob")
+    second.cookies = first.cookies
+    assert "Your other tab has the last item\n" in second.get("/label", campaign="birds").page.text
+    assert "Nothing for you right now" in bob.page.text
+    first.send("/label", reward="1")
+    for visitor in (first, second.get("/label", campaign="birds"), bob.get("/label", campaign="birds")):
+        assert "Thank you" in visitor.page.text
+
+
 def test_another_answer_from_an_old_page_does_not_replace_the_first(address: str, db: str) -> None:
     ann = labeller(address, "ann")
     where, fields = ann.page.form("/label")

@@ -54,11 +54,15 @@ def test_the_page_of_workers_excludes_somebody_and_brings_him_back(visitor: Visi
     visitor.send("/workers/exclude", worker="eve")
     assert (visitor.status, excluded(db)) == (200, ("eve",))
     assert visitor.page.text.count("Bring back") == 1
-    visitor.send("/workers/exclude", worker="fay", excluded="yes")
-    assert excluded(db) == ("eve", "fay")
+    with Campaign.open(db, "crowd") as campaign:
+        campaign.change(excluded=["eve", "fay"])
+    visitor.get("/workers", campaign="crowd")
     assert visitor.page.text.count("Bring back") == 2  # fay has not been there, and has a row
     visitor.send("/workers/exclude", worker="eve", excluded="no")
     assert excluded(db) == ("fay",)
+    visitor.send("/workers/exclude", worker="gil", excluded="yes")
+    assert (visitor.status, excluded(db)) == (404, ("fay",))
+    assert "nobody of that name has been asked or has answered" in visitor.page.text
 
 
 def test_known_answers_are_added_from_a_file_and_shown(visitor: Visitor, db: str) -> None:
@@ -84,6 +88,10 @@ def test_an_answer_becomes_known_on_the_page_of_its_arm_however_long_its_id_is(v
         assert "below, known" in visitor.page.text
     visitor.send("/arm/known", answer="1")
     assert known(db) == {"item 3": False, LONG: True}
+    visitor.send("/arm/known", answer="")
+    assert known(db) == {"item 3": False}
+    assert "If you know the true answer:" in visitor.page.text
+    assert "answers known no more, 1:" in visitor.get("/campaign", campaign="crowd").page.text
 
 
 def test_a_file_of_answers_that_cannot_be_read_is_refused_with_its_line_and_nothing_is_known(

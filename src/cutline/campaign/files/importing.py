@@ -100,7 +100,8 @@ def import_file(
     file's name in the identity of rows that need it, see above. ``replace``: of a task in the file, its source's
     rows that are not in it count no more, and another label of a result from elsewhere replaces it. ``settings``:
     see ``resume``. Totals are so many results of 1 and then of 0. The memory that it takes does not depend on the
-    file, and nobody else waits for it for long. On a server the rows are sent to it, and ``progress`` says nothing.
+    file, and nobody else waits for it for long. Where the campaign is on a server, ``progress`` is told of rows that
+    are sent.
 
     Raises InvalidInputError, with the line, for what cannot be read, for a worker's second label of a task unless
     workers repeat, and for a file without a name of its own whose rows need a source; NotFoundError for a task that is
@@ -126,7 +127,8 @@ def import_file(
                     raise
         with found as campaign:
             if isinstance(campaign, RemoteCampaign):
-                return Imported(**campaign.import_rows(sending.written(staging, origin, options)))
+                rows = sending.written(staging, origin, options)
+                return Imported(**campaign.import_rows(rows, staging.results, progress))
             return join(campaign, staging, origin, options, progress)
 
 
@@ -134,7 +136,8 @@ def _make_there(
     url: Url, name: str, staging: Staging, origin: Origin, settings: Settings, progress: Progress | bool | None
 ) -> Imported:
     if is_service(url):
-        return Imported(**RemoteCampaign.make_of_rows(url, name, sending.written(staging, origin, {}, settings)))
+        rows = sending.written(staging, origin, {}, settings)
+        return Imported(**RemoteCampaign.make_of_rows(url, name, rows, staging.results, progress))
     with Store.connect(url, create=True) as store:
         return make(store, name, staging, origin, settings, progress)
 

@@ -8,11 +8,11 @@ import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from cutline.campaign.database.connecting.address import Url, service_address
-from cutline.campaign.remote.wires import Wire, Wires
+from cutline.campaign.remote.wires import Body, Wire, Wires
 from cutline.errors import (
     AccessError,
     ConflictError,
@@ -33,6 +33,9 @@ FIRST_PATIENCE = 5
 
 _LONGEST_WAIT = 5.0
 _FIRST_WAIT = 0.1
+LARGEST_BODY = 64 * 2**20
+"""A server refuses a body of more bytes."""
+
 _NOBODY = 401
 """What a server answers to somebody who has shown no token that is good."""
 
@@ -83,9 +86,9 @@ class Connection:
         data = body if isinstance(body, bytes) else json.dumps(body, allow_nan=False).encode()
         return self._read(self._send("POST", path, query, data, again=again))
 
-    def post_file(self, path: str, file: IO[bytes], **query: Any) -> Any:
+    def post_file(self, path: str, file: Body, **query: Any) -> Any:
         """Send what is in a file as it stands, and return what the server answers; it may be sent twice."""
-        kind = {"Content-Type": "application/octet-stream", "Content-Length": str(file.seek(0, os.SEEK_END))}
+        kind = {"Content-Type": "application/octet-stream", "Content-Length": str(_size_of(file))}
         return self._read(self._send("POST", path, query, file, headers=kind))
 
     def delete(self, path: str, **query: Any) -> None:
@@ -121,7 +124,7 @@ class Connection:
         method: str,
         path: str,
         query: Mapping[str, Any],
-        body: bytes | IO[bytes] | None = None,
+        body: bytes | Body | None = None,
         again: bool = True,
         stream: bool = False,
         headers: Mapping[str, str] = MappingProxyType({}),
@@ -130,6 +133,11 @@ class Connection:
 
         What must not be sent twice goes by a connection of its own, which no server has ended meanwhile.
         """
+        if body is not None and _size_of(body) > LARGEST_BODY:
+            raise InvalidInputError(
+                f"{self.address}: {_size_of(body):,} bytes were to be sent, and a server takes at most "
+                f"{LARGEST_BODY:,} at once; send less at a time, or do it where the database is"
+            )
         given = urlencode({key: value for key, value in query.items() if value is not None}, quote_via=quote)
         target = f"{self._wires.path}/api/v1/{path}?{given}"
         headers = {**self._headers, **({} if body is None else _JSON), **headers}
@@ -184,6 +192,10 @@ class Connection:
         """Return the error for a server that cannot be reached, in one line."""
         text = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return StoreError(f"{self.address}: the server cannot be reached: {' '.join(text.split())}")
+
+
+def _size_of(body: bytes | Body) -> int:
+    return len(body) if isinstance(body, bytes) else body.seek(0, os.SEEK_END)
 
 
 def _pauses(times: int) -> Iterator[float]:

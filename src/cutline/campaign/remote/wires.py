@@ -6,7 +6,7 @@ import ssl
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import IO, Any
+from typing import Any, Protocol
 from urllib.parse import quote, urlsplit
 
 _CONNECT, _READ = 10.0, 300.0
@@ -14,6 +14,18 @@ _CONNECT, _READ = 10.0, 300.0
 
 _FRESH = 4.0
 """Seconds for which a connection that nobody uses is good: servers end them, uvicorn after five."""
+
+
+class Body(Protocol):
+    """A file that is sent."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return the next bytes."""
+        ...
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Go to a place."""
+        ...
 
 
 class Wire(http.client.HTTPConnection):
@@ -28,7 +40,7 @@ class Wire(http.client.HTTPConnection):
         self.sock.settimeout(_READ)
 
     def exchange(
-        self, method: str, target: str, body: bytes | IO[bytes] | None, headers: Mapping[str, str]
+        self, method: str, target: str, body: bytes | Body | None, headers: Mapping[str, str]
     ) -> http.client.HTTPResponse:
         """Send a request and return the answer, of which the head has come."""
         if body is None or isinstance(body, bytes):

@@ -85,14 +85,12 @@ def _number(kind: Callable[[str], Any], what: str, word: str) -> Callable[..., t
 @click.option("--bring-back-arms", "bring_back", metavar="FILE", help="Have these take part again.")
 @click.option("--workers", metavar="alike|weighed", help="How results count; see campaign create.")
 @click.option(
-    "--exclude",
-    "excluded",
-    multiple=True,
-    metavar="WORKER|none",
-    help="Weigh the results of these workers nothing, repeatable, and of no others.",
+    "--exclude", multiple=True, metavar="WORKER", help="Weigh the results of this worker nothing, too; repeatable."
 )
+@click.option("--readmit", multiple=True, metavar="WORKER", help="Weigh this worker's results again; repeatable.")
 @click.option("--known-rate", type=float, metavar="P", help="The share of measurements of arms whose answer is known.")
 @known_option
+@click.option("--forget", metavar="FILE", help="The answers to these arms, one id a line, are known no more.")
 @done_option
 def command(db: str, name: str | None, known: str | None, form: str, **options: Any) -> None:
     """Change a campaign, also while others work on it.
@@ -107,18 +105,20 @@ def command(db: str, name: str | None, known: str | None, form: str, **options: 
       cutline campaign change --db labels.db --threshold 0.8 --target-errors none
       cutline campaign change --db labels.db --add-arms new.txt --retire-arms old.txt
       cutline campaign change --db labels.db --question "Is it a bird?" --labels "not a bird,bird"
-      cutline campaign change --db labels.db --workers weighed --known gold.csv --exclude bob
+      cutline campaign change --db labels.db --workers weighed --known gold.csv
+      cutline campaign change --db labels.db --exclude bob --readmit eve
     """
     from cutline.campaign.files.arms_file import ArmsFile, read_arms
     from cutline.campaign.files.exporting import change_in_words, change_rows
     from cutline.campaign.resume import open_one
 
     given = {key: value for key, value in options.items() if value not in (None, ())}
-    changes: Any = {key: value[0] if isinstance(value, tuple) else value for key, value in given.items()}
-    files = {key: read_arms(options[key]) for key in ("add", "retire", "bring_back") if key in given}
+    workers = ("exclude", "readmit")
+    changes: Any = {
+        key: value[0] if isinstance(value, tuple) and key not in workers else value for key, value in given.items()
+    }
+    files = {key: read_arms(options[key]) for key in ("add", "retire", "bring_back", "forget") if key in given}
     changes |= {key: file.payloads for key, file in files.items()}
-    if "excluded" in given:
-        changes["excluded"] = () if given["excluded"] == ("none",) else given["excluded"]
     told = files.get("add", ArmsFile({}, {})).answers(answers(known))
     if told is not None:
         changes["known"] = told

@@ -20,7 +20,7 @@ _MANAGING_ALL = [Depends(May(Action.MANAGE, everywhere=True))]
 
 @router.post("/change", dependencies=_MANAGING)
 def change(campaign: OneCampaign, body: Changes) -> list[Change]:
-    """Change settings and arms, and return what has changed; what is not given stays."""
+    """Change settings, arms and workers, and return what has changed; what is not given stays."""
     given = body.given()
     return [Change.of(item) for item in campaign.use(lambda it: it.change(**given))]
 

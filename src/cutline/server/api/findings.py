@@ -133,6 +133,13 @@ class Worker(BaseModel):
     last_seen: Finite | None
 
 
+class KnownAnswer(BaseModel):
+    """An arm whose answer is known beforehand."""
+
+    arm: str
+    answer: bool = Field(description="Whether it is yes.")
+
+
 class Record(BaseModel):
     """So many arms have this record."""
 

@@ -104,7 +104,9 @@ class Status(BaseModel):
     observed: int = Field(description="Results from elsewhere; they cost no budget.")
     expected_errors: Finite
     finished: Reason | None = Field(description="Why there is nothing more to do; null while there is.")
-    more_needed: int | None = Field(description="About how many more pulls the target takes.")
+    more_needed: int | None = Field(
+        description="About how many more pulls the target takes; null: there is none to reach, or none ever do."
+    )
     least_errors: Finite = Field(description="Errors that are to be expected however many pulls there are.")
     retired: int = Field(description="Arms that are, beside those that take part.")
 
@@ -121,7 +123,7 @@ class Status(BaseModel):
 
 
 class Changes(Words):
-    """The settings and arms that are to change; see ``Campaign.change``."""
+    """The settings, arms and workers that are to change; see ``Campaign.change``."""
 
     threshold: Finite = 0.5
     policy: Annotated[str, Field(max_length=1000)] = POLICY
@@ -137,6 +139,9 @@ class Changes(Words):
     add: list[Text | Arm] = []
     retire: list[Text] = []
     bring_back: list[Text] = []
+    forget: list[Text] = Field([], description="Arms whose answer is known no more.")
+    exclude: list[Text] = Field([], description="Workers who are excluded, too; excluded is the whole list.")
+    readmit: list[Text] = Field([], description="Workers who are excluded no more.")
 
     def given(self) -> dict[str, Any]:
         """Return what is given as ``Campaign.change`` takes it."""
@@ -204,6 +209,17 @@ class Asked(BaseModel):
     def of(cls, pulls: results.Pulls) -> "Asked":
         """Return what an ask got, as a body."""
         return cls.model_construct(pulls=[pull._asdict() for pull in pulls], reason=pulls.reason)
+
+
+class Leased(BaseModel):
+    """The pulls that a worker has in flight."""
+
+    pulls: list[Pull]
+
+    @classmethod
+    def of(cls, pulls: Iterable[results.Pull]) -> "Leased":
+        """Return pulls as a body."""
+        return cls.model_construct(pulls=[pull._asdict() for pull in pulls])
 
 
 class Answer(Body):

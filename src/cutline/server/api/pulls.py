@@ -4,7 +4,19 @@ from fastapi import APIRouter
 
 from cutline.server.access.guard import Measuring
 from cutline.server.api.findings import Answered, PullRecord, Who
-from cutline.server.api.models import Answer, Answers, Ask, Asked, Changed, Correction, Extend, Extended, GivenBack, New
+from cutline.server.api.models import (
+    Answer,
+    Answers,
+    Ask,
+    Asked,
+    Changed,
+    Correction,
+    Extend,
+    Extended,
+    GivenBack,
+    Leased,
+    New,
+)
 from cutline.server.api.ownership import require_own_name, require_own_pulls
 from cutline.server.api.served import OneCampaign
 
@@ -67,3 +79,10 @@ def answered(campaign: OneCampaign, body: Who, access: Measuring) -> Answered:
     """Return how many pulls a worker has told."""
     require_own_name(access, body.worker)
     return Answered(answered=campaign.use(lambda it: it.answered(body.worker)))
+
+
+@router.post("/leased")
+def leased(campaign: OneCampaign, body: Who, access: Measuring) -> Leased:
+    """Return the pulls that a worker has in flight."""
+    require_own_name(access, body.worker)
+    return Leased.of(campaign.use(lambda it: it.leased(body.worker)))

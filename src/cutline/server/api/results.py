@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 from cutline.campaign.campaign import Campaign
 from cutline.server.access.guard import May
 from cutline.server.access.roles import Action
-from cutline.server.api.findings import Decision, History, Page, ProgressPoint, Record, Which, Worker
+from cutline.server.api.findings import Decision, History, KnownAnswer, Page, ProgressPoint, Record, Which, Worker
 from cutline.server.api.models import New, Observations
 from cutline.server.api.served import OneCampaign
 from cutline.server.api.streams import Form, What, exported, result_lines
@@ -47,6 +47,12 @@ def arm(campaign: OneCampaign, body: Which) -> History:
 def progress(campaign: OneCampaign) -> list[ProgressPoint]:
     """Return the curve of expected errors: where the campaign stood at counts of results, and where it stands now."""
     return [ProgressPoint.model_validate(item, from_attributes=True) for item in campaign.use(Campaign.progress)]
+
+
+@router.get("/known", dependencies=_READING)
+def known_answers(campaign: OneCampaign) -> list[KnownAnswer]:
+    """Return the answers that are known beforehand, in the order of the arms."""
+    return [KnownAnswer(arm=arm, answer=answer) for arm, answer in campaign.use(Campaign.known_answers).items()]
 
 
 @router.get("/workers", dependencies=_READING)

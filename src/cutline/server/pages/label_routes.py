@@ -122,6 +122,7 @@ def _no_item(visit: Visit, labeller: Labeller, reason: Reason, last: str | None,
         reason=reason,
         answered=labeller.campaign.answered(labeller.worker),
         last=last,
+        open_elsewhere=[] if reason.finished else labeller.campaign.leased(labeller.worker),
         again=_AGAIN,
         said=what_to_say(said),
     )

@@ -1,12 +1,12 @@
 """Who counts and what is known where a campaign weighs its workers: workers excluded, answers known beforehand."""
 
+from itertools import islice
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from fastapi.responses import Response
 
 from cutline.campaign.campaign import Campaign
-from cutline.campaign.operations.reading.known_answers import known_answers
 from cutline.recorded.sources import read_answers
 from cutline.server.access.guard import CampaignName, May
 from cutline.server.access.roles import Action
@@ -36,11 +36,8 @@ def exclude(
 ) -> Response:
     """Have the results of a worker weigh nothing, or something again."""
 
-    def work(opened: Campaign) -> None:
-        others = [name for name in opened.status().settings.excluded if name != worker]
-        opened.change(excluded=[*others, worker] if excluded else others)
-
-    served.use(campaign, work)
+    name = [worker]
+    served.use(campaign, lambda opened: opened.change(exclude=name) if excluded else opened.change(readmit=name))
     return redirect(request, "/workers", campaign=campaign)
 
 
@@ -50,14 +47,17 @@ def known(request: Request, campaign: CampaignName, served: Served, new: int | N
 
     def show(opened: Campaign) -> Response:
         status = opened.status()
-        answers, count = known_answers(opened._store, opened._identity, SHOWN)
+        known = opened.known_answers()
         return page(
             request,
             "known.html",
             status=status,
             state=dashboard.state([status]),
-            answers=[(arm, answer, named(arm, "arm", opened._identity.digest)) for arm, answer in answers],
-            count=count,
+            answers=[
+                (arm, answer, named(arm, "arm", opened._identity.digest))
+                for arm, answer in islice(known.items(), SHOWN)
+            ],
+            count=len(known),
             wording=request.app.state.settings.labelling.wording_of(status.settings),
             new=new,
         )
@@ -82,12 +82,12 @@ def know(
     campaign: CampaignName,
     served: Served,
     arm: Annotated[str, Form()],
-    answer: Annotated[bool, Form()],
+    answer: Annotated[bool | None, Form()] = None,
 ) -> Response:
-    """Have the answer to an arm be known."""
+    """Have the answer to an arm be known, or without one known no more."""
 
     def work(opened: Campaign) -> Response:
-        opened.change(known={arm: answer})
+        opened.change(forget=[arm]) if answer is None else opened.change(known={arm: answer})
         return redirect(request, "/arm", campaign=campaign, **named(arm, "arm", opened._identity.digest))
 
     return served.use(campaign, work)

@@ -22,6 +22,7 @@ from cutline.campaign.database.store import Store
 from cutline.campaign.operations.asking.asking import lock_and_sweep
 from cutline.campaign.operations.changing import roster
 from cutline.campaign.operations.changing.creation import Arms, checked_arms, taken
+from cutline.campaign.operations.changing.excluding import excluded_then
 from cutline.campaign.operations.upkeep import learning
 from cutline.campaign.results import Change
 from cutline.campaign.settings import OF_ARMS, Settings
@@ -48,32 +49,50 @@ def rename(store: Store, campaign: Identity, clock: Clock, name: str) -> None:
 
 
 class Roster(NamedTuple):
-    """The arms to add, to retire, to bring back and to know the answer of; see Campaign.change."""
+    """The arms and workers that are to change; see Campaign.change."""
 
-    add: Arms
-    retire: Iterable[str]
-    bring_back: Iterable[str]
-    known: Mapping[str, bool] | None
+    add: Arms = ()
+    retire: Iterable[str] = ()
+    bring_back: Iterable[str] = ()
+    known: Mapping[str, bool] | None = None
+    forget: Iterable[str] = ()
+    exclude: Iterable[str] = ()
+    readmit: Iterable[str] = ()
+
+    def checked(self) -> "Roster":
+        """Return all but ``add`` converted; raise InvalidInputError for what is no id, and for a contradiction."""
+        lists = {
+            name: checked_ids(name, getattr(self, name))
+            for name in ("retire", "bring_back", "forget", "exclude", "readmit")
+        }
+        known = check_known(self.known)
+        for one, other, what in (
+            (lists["retire"], lists["bring_back"], "arm {!r} is to be retired and to be brought back"),
+            (known, lists["forget"], "the answer to arm {!r} is to be known and to be forgotten"),
+            (lists["exclude"], lists["readmit"], "worker {!r} is to be excluded and to be readmitted"),
+        ):
+            for both in {*one} & {*other}:
+                raise InvalidInputError(what.format(both))
+        return self._replace(known=known, **lists)
 
 
-def change(store: Store, campaign: Identity, clock: Clock, settings: Mapping[str, Any], arms: Roster) -> list[Change]:
-    """Change settings and arms, and bring all arms up to date; see Campaign.change."""
-    new, retire, back = (
-        list(checked_arms(arms.add)),
-        checked_ids("retire", arms.retire),
-        checked_ids("bring_back", arms.bring_back),
-    )
-    both = next(iter({*retire} & {*back}), None)
-    if both is not None:
-        raise InvalidInputError(f"arm {both!r} is to be retired and to be brought back")
-    known = check_known(arms.known)
-    added = {name for name, _ in new}
-    roster.require(store, campaign, [name for name in (*retire, *back, *known) if name not in added])
-    terms, made = store.write(lambda connection: _change(connection, store, campaign, clock, settings, known))
+def change(store: Store, campaign: Identity, clock: Clock, settings: Mapping[str, Any], given: Roster) -> list[Change]:
+    """Change settings, arms and workers, and bring all arms up to date; see Campaign.change."""
+    new, wanted = list(checked_arms(given.add)), given.checked()
+    if "excluded" in settings and (wanted.exclude or wanted.readmit):
+        raise InvalidInputError("excluded is the whole list of workers; give that, or whom to exclude and to readmit")
+    known, added = wanted.known or {}, {name for name, _ in new}
+    others = (*wanted.retire, *wanted.bring_back, *known, *wanted.forget)
+    roster.require(store, campaign, [name for name in others if name not in added])
+    terms, made = store.write(lambda connection: _change(connection, store, campaign, clock, settings, wanted))
     campaign.follow(terms)
     logs = [*roster.add(store, campaign, clock, new)]
-    logs += [roster.retire(store, campaign, clock, retire), roster.bring_back(store, campaign, clock, back)]
-    logs.append(roster.know(store, campaign, clock, known))
+    logs += [
+        roster.retire(store, campaign, clock, wanted.retire),
+        roster.bring_back(store, campaign, clock, wanted.bring_back),
+        roster.know(store, campaign, clock, known),
+        roster.forget(store, campaign, clock, wanted.forget),
+    ]
     while learning.keep_up(store, campaign, clock, wholly=True):
         pass
     numbers = [log.number for log in logs if log.number is not None]
@@ -93,15 +112,19 @@ def _change(
     campaign: Identity,
     clock: Clock,
     changes: Mapping[str, Any],
-    answers: Mapping[str, bool],
+    wanted: Roster,
 ) -> tuple[Terms, list[Change]]:
     """Change settings; return the terms that hold then, and what has changed."""
     state, in_flight = lock_and_sweep(connection, campaign, clock)
     terms = terms_of(connection, campaign, state.version)
+    if wanted.exclude or wanted.readmit:
+        before = terms.settings.excluded
+        excluded = excluded_then(connection, campaign, before, list(wanted.exclude), list(wanted.readmit))
+        changes = {**changes, "excluded": excluded}
     settings = terms.settings.changed(changes)
-    settings.require_known(answers)
-    before, after = terms.settings.as_dict(), settings.as_dict()
-    entries = [Entry(name, before[name], after[name]) for name in after if after[name] != before[name]]
+    settings.require_known(wanted.known or {})
+    old, new = terms.settings.as_dict(), settings.as_dict()
+    entries = [Entry(name, old[name], new[name]) for name in new if new[name] != old[name]]
     if not entries:
         return terms, []
     if not store.in_memory:

@@ -15,12 +15,13 @@ _SET = Prepared(
 )
 
 
-def set_known(connection: Connection, campaign: Identity, answers: Mapping[int, bool]) -> set[int]:
-    """Have the answers to arms of these numbers be known; return the numbers of those to which they were not."""
+def set_known(connection: Connection, campaign: Identity, answers: Mapping[int, bool | None]) -> set[int]:
+    """Have the answers to arms of these numbers be known, None: no more; return the numbers of those that change."""
     locked = lock_pulls_and_arms(connection, campaign, (), list(answers))
     changed = [arm for arm in locked.arms.values() if arm.known != answers[arm.number]]
     for arm in changed:
-        arm.known = int(answers[arm.number])
+        answer = answers[arm.number]
+        arm.known = None if answer is None else int(answer)
     _SET.run(connection, [(arm.known, arm.number) for arm in changed])
     counters.add(connection, campaign, **write_arms(connection, campaign, locked.state, changed)).ignore()
     return {arm.number for arm in changed}

@@ -36,17 +36,17 @@ def arm_numbers(
     for name in every:
         if name not in numbers:
             counters.read(connection, campaign, "observed")
-            alike = [*known_arms(connection, campaign, _spellings(name))]
+            alike = [*known_arms(connection, campaign, spellings(name))]
             hint = f"; it has {quoted(alike[0])}: are the ids written alike?" if alike else ""
             raise NotFoundError(f"{where(name)}campaign {campaign.name!r} has no arm {quoted(name)}{hint}")
     return numbers
 
 
-def _spellings(arm: str) -> set[str]:
-    """Return other ways in which somebody may have written an id: 1 for 1.0, without spaces around, in capitals."""
-    plain = arm.strip()
+def spellings(name: str) -> set[str]:
+    """Return other ways in which somebody may have written a name: 1 for 1.0, without spaces around, in capitals."""
+    plain = name.strip()
     others = {plain, plain.lower(), plain.upper(), plain.capitalize()}
     if is_number(plain):
         number = float(plain)
         others |= {repr(number), *([str(int(number))] if number.is_integer() else [])}
-    return others - {arm}
+    return others - {name}

@@ -176,7 +176,16 @@ def bring_back(store: Store, campaign: Identity, clock: Clock, names: Iterable[s
 
 def know(store: Store, campaign: Identity, clock: Clock, answers: Mapping[str, bool]) -> Log:
     """Have the answers to these arms be known; what they teach is learnt as soon as there are enough results."""
-    names, pace, log = iter(answers), Pace(), Log("answers known")
+    return _know(store, campaign, clock, answers, Log("answers known"))
+
+
+def forget(store: Store, campaign: Identity, clock: Clock, names: Iterable[str]) -> Log:
+    """Have the answers to these arms be known no more."""
+    return _know(store, campaign, clock, dict.fromkeys(names), Log("answers known no more"))
+
+
+def _know(store: Store, campaign: Identity, clock: Clock, answers: Mapping[str, bool | None], log: Log) -> Log:
+    names, pace = iter(answers), Pace()
     while some := list(itertools.islice(names, _SOME)):
         given = {name: answers[name] for name in some}
         log = store.write(partial(_know_some, campaign=campaign, clock=clock, answers=given, log=log))
@@ -184,7 +193,9 @@ def know(store: Store, campaign: Identity, clock: Clock, answers: Mapping[str, b
     return log
 
 
-def _know_some(connection: Connection, campaign: Identity, clock: Clock, answers: Mapping[str, bool], log: Log) -> Log:
+def _know_some(
+    connection: Connection, campaign: Identity, clock: Clock, answers: Mapping[str, bool | None], log: Log
+) -> Log:
     numbers = arm_numbers(connection, campaign, answers)
     changed = set_known(connection, campaign, {number: answers[name] for name, number in numbers.items()})
     if changed:

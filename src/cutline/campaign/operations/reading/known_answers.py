@@ -1,23 +1,21 @@
 """The answers that are known beforehand, and the arm that a digest stands for."""
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.rows import counters
 from cutline.campaign.database.schema import arms
 from cutline.campaign.database.store import Store
 from cutline.errors import NotFoundError
 
 
-def known_answers(store: Store, campaign: Identity, most: int) -> tuple[list[tuple[str, bool]], int]:
-    """Return the arms whose answer is known with their answers, at most so many of them, and how many there are."""
-    known = arms.c.campaign_id == campaign.id, arms.c.known.is_not(None)
-    first = select(arms.c.name, arms.c.known).where(*known).order_by(arms.c.number).limit(most)
+def known_answers(store: Store, campaign: Identity) -> dict[str, bool]:
+    """Return the answers that are known beforehand; see Campaign.known_answers."""
+    known = select(arms.c.name, arms.c.known).where(arms.c.campaign_id == campaign.id, arms.c.known.is_not(None))
 
-    def work(connection: Connection) -> tuple[list[tuple[str, bool]], int]:
-        found = [(name, bool(answer)) for name, answer in connection.execute(first)]
-        if len(found) < most:
-            return found, len(found)
-        return found, int(connection.scalar(select(func.count()).where(*known)) or 0)
+    def work(connection: Connection) -> dict[str, bool]:
+        counters.read(connection, campaign, "numbered")  # raises if the campaign is gone
+        return {name: bool(answer) for name, answer in connection.execute(known.order_by(arms.c.number))}
 
     return store.read(work)
 

@@ -1,4 +1,4 @@
-"""What has become of a pull, and how many a worker has answered."""
+"""What has become of a pull, and which a worker has in flight, and how many he has answered."""
 
 import json
 
@@ -24,6 +24,12 @@ _PULL = (
     select(pulls.c.arm, pulls.c.state, pulls.c.expires, pulls.c.reward, pulls.c.worker, arms.c.name, arms.c.payload)
     .join(arms, arms.c.number == pulls.c.arm)
     .where(pulls.c.number == bindparam("pull"), pulls.c.state.in_(_STATES))
+)
+_IN_FLIGHT = (
+    select(pulls.c.number, pulls.c.arm, arms.c.name, arms.c.payload, pulls.c.expires)
+    .join(arms, arms.c.number == pulls.c.arm)
+    .where(pulls.c.worker_digest == bindparam("worker"), pulls.c.expires > bindparam("now"))
+    .order_by(pulls.c.number)
 )
 _ANSWERED = select(func.count()).where(pulls.c.worker_digest == bindparam("worker"), pulls.c.state == TOLD)
 
@@ -54,5 +60,26 @@ def answered(store: Store, campaign: Identity, worker: str) -> int:
     def work(connection: Connection) -> int:
         counters.read(connection, campaign, "numbered")  # raises if the campaign is gone
         return int(connection.execute(_ANSWERED, values).scalar_one())
+
+    return store.read(work)
+
+
+def leased(store: Store, campaign: Identity, clock: Clock, worker: str) -> list[Pull]:
+    """Return the pulls that a worker has in flight; see Campaign.leased."""
+    who = campaign.digest(check_text("worker", worker))
+
+    def work(connection: Connection) -> list[Pull]:
+        counters.read(connection, campaign, "numbered")  # raises if the campaign is gone
+        rows = connection.execute(_IN_FLIGHT, {"worker": who, "now": clock.now(connection)})
+        return [
+            Pull(
+                campaign.pull_id((row.number, row.arm)),
+                row.name,
+                row.payload and json.loads(row.payload),
+                worker,
+                row.expires,
+            )
+            for row in rows
+        ]
 
     return store.read(work)
