@@ -70,4 +70,5 @@ def test_what_is_wrong_is_a_problem_with_one_line(client: Client) -> None:
             "error": "InvalidInputError",
         },
     )
-    assert client("GET", "/api/v1/status", campaign="bards").status == 404
+    missing = client("GET", "/api/v1/status", campaign="bards")
+    assert (missing.status, missing.body["detail"]) == (404, "no campaign is called 'bards'; there are 'birds'")

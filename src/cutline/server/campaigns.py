@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from cutline.campaign.campaign import Campaign
 from cutline.campaign.database.clock import Clock
-from cutline.campaign.database.identity import read_identities, read_identity
+from cutline.campaign.database.identity import Identity, read_identities, read_identity
 from cutline.campaign.database.rows import counters
 from cutline.campaign.database.store import Store
 from cutline.campaign.files.importing import Imported, Origin, make
@@ -100,13 +100,20 @@ class Campaigns:
         with self._turn:
             campaign = self._opened.get(name)
         if campaign is None or campaign.name != name:  # it may have another name now
-            identity = read_identity(self._store, name)
+            identity = self._find(name)
             identity.keeper = partial(self.turns.keep, identity)
             end_dead(self._store, identity)
             campaign = Campaign(self._store, identity, self._clock)
             with self._turn:
                 self._opened[name] = campaign
         return campaign
+
+    def _find(self, name: str) -> Identity:
+        """Return the campaign of that name; where its database is, those who ask from elsewhere need not know."""
+        try:
+            return read_identity(self._store, name)
+        except NotFoundError as error:
+            raise NotFoundError(str(error).removeprefix(f"{self._store.label}: ")) from None
 
     def _forget(self, name: str, campaign: Campaign) -> None:
         with self._turn:
