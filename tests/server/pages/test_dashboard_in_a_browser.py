@@ -132,7 +132,7 @@ def test_whoever_may_only_read_finds_no_way_to_label(page: Page, db: str) -> Non
         response = page.goto(f"{address}/label?campaign=birds")
         assert response is not None
         assert response.status == 403
-        expect(page.locator("main")).to_contain_text("a viewer's token does not allow this (measure) on this campaign")
+        expect(page.locator("main")).to_contain_text("A viewer's token does not allow this (measure) on this campaign")
 
 
 @pytest.fixture
