@@ -154,7 +154,7 @@ def test_a_name_is_kept_as_it_is(address: str, db: str, name: str) -> None:
 def test_a_campaign_that_is_not_there_is_a_page_that_says_so(address: str) -> None:
     ann = labeller(address, "ann")
     assert ann.get("/label", campaign="nothing").status == 404
-    assert "no campaign is called 'nothing'" in ann.page.text
+    assert "No campaign is called 'nothing'; there are 'birds'." in ann.page.text
 
 
 def test_an_item_is_shown_as_its_payload_says(tmp_path: Path) -> None:
