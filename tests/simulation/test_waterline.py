@@ -4,6 +4,8 @@ import functools
 import inspect
 import itertools
 import math
+import pickle
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
@@ -20,7 +22,7 @@ from cutline.simulation import engines
 from cutline.simulation.chunks import Chunk, parameter_tables
 from cutline.simulation.engines import play
 from cutline.simulation.skipping import waterline
-from cutline.simulation.skipping.wide import play_wide
+from cutline.simulation.skipping.wide import play_wide, slice_kernel
 from games import share_of_examples
 
 SKIPPING = [str(policy()) for policy in available() if policy.ceiling is not None]
@@ -184,6 +186,22 @@ def test_a_run_split_by_arms_is_the_same_run(name: str, workers: int) -> None:
     assert np.array_equal(split.errors, whole.errors)
     assert np.array_equal(split.pulls, whole.pulls)
     assert np.array_equal(split.totals, whole.totals)
+
+
+class Sending(ThreadPoolExecutor):
+    """Threads that get what they are given as other processes do."""
+
+    def map(self, fn: Callable[..., Any], *iterables: Any, **options: Any) -> Iterator[Any]:
+        return super().map(fn, *pickle.loads(pickle.dumps(iterables)), **options)
+
+
+def test_slices_that_went_to_other_processes_are_raised_by_the_same_machine_code() -> None:
+    """Else a cluster would compile again what the process that sends them has compiled."""
+    chunk = Chunk(Problem(np.random.default_rng(3).beta(2, 2, 100), 0.5), LSA(), np.array([1000]), 9, 4, 1)
+    with ThreadPoolExecutor(1) as here, Sending(1) as elsewhere:
+        assert np.array_equal(play_wide(chunk, here, 1).pulls, play_wide(chunk, elsewhere, 1).pulls)
+    kernel: Any = slice_kernel(LSA)
+    assert len(kernel.overloads) == 1
 
 
 @pytest.mark.compile

@@ -160,7 +160,8 @@ class _Game:
     def __init__(self, chunk: Chunk, run: int, parameters: NDArray[np.float64], pool: Executor, workers: int) -> None:
         problem = chunk.problem
         self._policy = type(chunk.policy)
-        self._arms = Arms(problem.means, problem.threshold, parameters, np.uint64(chunk.key), chunk.first_run + run, 0)
+        means = problem.means.copy()  # not read-only, as in other processes: kernels are compiled for one type of array
+        self._arms = Arms(means, problem.threshold, parameters, np.uint64(chunk.key), chunk.first_run + run, 0)
         self._pool = pool
         self._cuts = np.linspace(0, problem.arms, _SLICES_PER_WORKER * workers + 1).astype(int).tolist()
         self.pulls, self.totals = np.zeros(problem.arms, np.int64), np.zeros(problem.arms, np.int64)
