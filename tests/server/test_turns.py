@@ -40,7 +40,7 @@ def test_all_who_come_while_something_is_done_share_the_next_time() -> None:
         return came
 
     async def all_of_them() -> list[float]:
-        together = _Together(work)
+        together = _Together(work, thread)
         first = asyncio.create_task(wait(together))
         while not begun:
             await asyncio.sleep(0.001)
@@ -51,7 +51,8 @@ def test_all_who_come_while_something_is_done_share_the_next_time() -> None:
         may_end.release()
         return [await other for other in others]
 
-    came = asyncio.run(all_of_them())
+    with ThreadPoolExecutor(1) as thread:
+        came = asyncio.run(all_of_them())
     assert len(begun) == 2
     assert max(came) < begun[1]
 

@@ -8,7 +8,7 @@ learning and waiting for the disk, goes on beside it; one wait for the disk is e
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -40,8 +40,9 @@ class Turns:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._threads = ThreadPoolExecutor(1 if store.is_sqlite else THREADS, thread_name_prefix="cutline")
+        self._disk_thread = ThreadPoolExecutor(1, thread_name_prefix="cutline-disk")
         self._local = threading.local()
-        self._disk = _Together(store.wait_for_disk)
+        self._disk = _Together(store.wait_for_disk, self._disk_thread)
 
     async def do(self, work: Callable[[], T]) -> T:
         """Return what ``work`` returns, when all that it wrote is safe and learnt from; raise what it raises."""
@@ -64,6 +65,7 @@ class Turns:
     def close(self) -> None:
         """End the threads, once what they are at is done."""
         self._threads.shutdown(wait=False)
+        self._disk_thread.shutdown(wait=False)
 
     def _work(self, work: Callable[[], object]) -> _Done:
         later: list[Callable[[], object]] = []
@@ -77,10 +79,10 @@ class Turns:
 
 
 class _Together:
-    """Does something that is done for all who wait for it when it begins: one time after the other."""
+    """Does something, in a thread, that is done for all who wait for it when it begins: one time after the other."""
 
-    def __init__(self, work: Callable[[], None]) -> None:
-        self._work = work
+    def __init__(self, work: Callable[[], None], thread: Executor) -> None:
+        self._work, self._thread = work, thread
         self._running: asyncio.Task[None] | None = None
         self._next: asyncio.Task[None] | None = None
 
@@ -95,4 +97,4 @@ class _Together:
         if before is not None and not before.done():
             await asyncio.wait([before])
         self._running, self._next = self._next, None
-        await run_in_threadpool(self._work)
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._work)
