@@ -1,13 +1,15 @@
 """Measure many arms with few pulls each and write the first table of docs/performance.md.
 
 Run it as ``python benchmarks/many_arms.py``; it takes some minutes. Speeds are in pulls per second of processor time on
-one core, the best of three, with one budget and with 20 in turn, so that a machine that has other work, too, tells
-nearly the same. A chunk is as large as those of ``simulate``. The engines play the same runs and must come to the same
-errors.
+one core, the best of three, with one budget, with 20, and with 20 without the pulls of each arm in turn, so that a
+machine that has other work, too, tells nearly the same. A chunk is as large as those of ``simulate``. The engines play
+the same runs and must come to the same errors.
 """
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -59,32 +61,38 @@ def chunk_of(name: str, arms: int, each: int, looks: int, pulls: int) -> Chunk:
     return Chunk(problem_of(arms), parse(name), budgets, 1, 0, max(1, pulls // (each * arms)))
 
 
-def engine_rates(name: str, arms: int, each: int) -> tuple[str, float, float, float]:
-    """Return the engine that is chosen, its rates with one budget and with 20, and the rate of the stepping engine."""
+def engine_rates(name: str, arms: int, each: int) -> tuple[str, list[float]]:
+    """Return the engine that is chosen and its rates (one budget, 20, 20 without arms' pulls), then stepping's."""
     one, many = (chunk_of(name, arms, each, looks, PULLS) for looks in (1, 20))
-    engines = [choose(chunk).engine for chunk in (one, many)]
+    chunks = [one, many, replace(many, by_arm=False)]
+    engines = [choose(chunk).engine for chunk in chunks]
     sample = chunk_of(name, arms, each, 20, SAMPLE)
-    assert play(sample, "stepping").errors.tolist() == play(sample, engines[1]).errors.tolist()  # compiles, too
+    stepped = play(sample, "stepping").errors.tolist()  # compiles, too
+    for by_arm in (True, False):
+        assert play(replace(sample, by_arm=by_arm), engines[1]).errors.tolist() == stepped
     play(chunk_of(name, 50, 10, 1, SAMPLE), engines[0])
-    rates = [
-        (rate(lambda: play(one, engines[0]), one.total_pulls), rate(lambda: play(many, engines[1]), many.total_pulls))
-        for _ in range(TIMES)
-    ]
-    stepping = rate(lambda: play(sample, "stepping"), sample.total_pulls)
-    return engines[0], max(first for first, _ in rates), max(second for _, second in rates), stepping
+    works = [partial(play, chunk, engine) for chunk, engine in zip(chunks, engines, strict=True)]
+    rates = [[rate(work, chunk.total_pulls) for work, chunk in zip(works, chunks, strict=True)] for _ in range(TIMES)]
+    best = [max(column) for column in zip(*rates, strict=True)]
+    return engines[0], [*best, rate(lambda: play(sample, "stepping"), sample.total_pulls)]
 
 
 def main() -> None:
     """Measure and put the table between the marks."""
-    lines = ["| policy, arms K, pulls an arm | engine | one budget | 20 budgets | stepping | / stepping | / loop |"]
-    lines.append("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    lines = [
+        "| policy, arms K, pulls an arm | engine | one budget | 20 budgets | 20, errors only | stepping | / stepping |"
+        " / loop |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
     loops = {arms: textbook_loop(arms) for arms, _ in {*REGIMES, MOST}}
     for name in POLICIES:
         for arms, each in (*REGIMES, MOST) if name == "LSA" else REGIMES:
-            engine, one, many, stepping = engine_rates(name, arms, each)
+            engine, rates = engine_rates(name, arms, each)
+            one, many, errors_only, stepping = rates
             ratios = f"{one / stepping:.1f} | {one / loops[arms]:,.0f}"
             lines.append(
-                f"| {name}, {arms:,}, {each} | {engine} | {one:,.0f} | {many:,.0f} | {stepping:,.0f} | {ratios} |"
+                f"| {name}, {arms:,}, {each} | {engine} | {one:,.0f} | {many:,.0f} | {errors_only:,.0f}"
+                f" | {stepping:,.0f} | {ratios} |"
             )
             print(lines[-1], flush=True)
     text = REPORT.read_text(encoding="utf-8")

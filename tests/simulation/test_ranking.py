@@ -1,5 +1,7 @@
 """The engine by rank against the definition, where budgets cut through ties, and when it is chosen."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -34,6 +36,15 @@ def assert_same(ranked: ChunkResult, stepped: ChunkResult) -> None:
     assert np.array_equal(ranked.totals, stepped.totals)
 
 
+def assert_ranked_as_stepped(chunk: Chunk) -> None:
+    """Play all runs by rank, with and without what comes of each arm, which is worked out in other ways."""
+    stepped = play(chunk, "stepping")
+    assert_same(play_by_rank(chunk), stepped)
+    only_errors = play_by_rank(replace(chunk, by_arm=False))
+    assert np.array_equal(only_errors.errors, stepped.errors)
+    assert only_errors.pulls.shape == only_errors.totals.shape == (chunk.budgets.size, 0)
+
+
 @pytest.mark.parametrize("name", POLICIES)
 @share_of_examples(0.15)
 @given(
@@ -48,17 +59,20 @@ def test_every_run_is_the_stepping_engines(
     """On either side of a tile's size; with budgets anywhere, equal arms' ties cut through among them."""
     budgets = sorted({arms + round(share * longest * arms) for share in shares})
     chunk = chunk_of(parse(name), beta_arms(arms, threshold), budgets)
-    assert_same(play(chunk, "ranking"), play(chunk, "stepping"))
+    stepped = play(chunk, "stepping")
+    assert_same(play(chunk, "ranking"), stepped)
+    assert np.array_equal(play(replace(chunk, by_arm=False), "ranking").errors, stepped.errors)
 
 
 @pytest.mark.parametrize("policy", [LSA(), APT(0.05), OptKG(), Uniform(), parse("Lai")], ids=str)
-@pytest.mark.parametrize("looks", [1, 20])
-def test_tables_hold_the_records_of_many_arms(policy: Policy, looks: int) -> None:
+@pytest.mark.parametrize(("looks", "each"), [(1, 20), (20, 10), (20, 20), (20, 40)])
+def test_tables_hold_the_records_of_many_arms(policy: Policy, looks: int, each: int) -> None:
+    """With more pulls an arm there are more ranks, and so more arms in a block, also more than a tile has."""
     arms = 3000
     chunk = chunk_of(
-        policy, beta_arms(arms), np.linspace(20 * arms / looks + arms, 20 * arms, looks).astype(int).tolist()
+        policy, beta_arms(arms), np.linspace(each * arms / looks + arms, each * arms, looks).astype(int).tolist()
     )
-    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+    assert_ranked_as_stepped(chunk)
 
 
 def test_arms_at_the_edge_of_a_table_above_the_last_look_hold_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,43 +81,43 @@ def test_arms_at_the_edge_of_a_table_above_the_last_look_hold_nobody_up(monkeypa
     ranks = rank(index_table(LSA(), 0.5, (1.35,), 40, np.inf), 0.5)[0]
     wide = Aim(ranks, Window(-1, ranks.above - 1))
     monkeypatch.setattr(by_rank, "take_aim", lambda chunk, budgets, farther: None if farther else wide)
-    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+    assert_ranked_as_stepped(chunk)
 
 
 @pytest.mark.parametrize("shallow", [7, 8, 9, 10])
 def test_tables_with_hardly_more_rows_than_a_byte_has_rewards_hold_their_last_pulls(shallow: int) -> None:
     chunk = chunk_of(Uniform(), beta_arms(300), [300 * shallow - 10, 300 * shallow], 3)
-    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+    assert_ranked_as_stepped(chunk)
 
 
 def test_the_arm_at_which_a_look_comes_makes_some_of_its_pulls_in_a_later_word() -> None:
     """An arm whose excess is close to 0 is below the highest of its indices for many pulls, all at one level."""
     chunk = chunk_of(APT(0.05), beta_arms(60), list(range(2400, 6000, 7)), 2)
-    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+    assert_ranked_as_stepped(chunk)
 
 
 @pytest.mark.parametrize("policy", [LSA(), OptKG(), Uniform()], ids=str)
 def test_budgets_one_apart_show_every_pull_of_a_tie_in_the_order_of_the_arms(policy: Policy) -> None:
     problem = Problem([0.5, 0.2, 0.8] * 10)
     chunk = chunk_of(policy, problem, list(range(30, 300)), 1)
-    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+    assert_ranked_as_stepped(chunk)
 
 
 def test_arms_with_means_of_0_and_1_and_next_to_them_get_their_own_rewards() -> None:
     problem = Problem([0.0, 1.0, 1e-9, 2.0**-11, 1 - 2.0**-53, 0.5, 5e-324] * 50)
     chunk = chunk_of(LSA(), problem, [350, 1000, 5000])
-    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+    assert_ranked_as_stepped(chunk)
 
 
 def test_records_pass_from_word_to_word() -> None:
     chunk = chunk_of(Uniform(), beta_arms(40), [40 * 63, 40 * 64, 40 * 64 + 5, 40 * 65, 40 * 130])
-    assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+    assert_ranked_as_stepped(chunk)
 
 
 def test_windows_that_earlier_runs_made_narrower_lose_no_pull() -> None:
     for looks in ([3000], [700, 1500, 3000]):
         chunk = chunk_of(LSA(), beta_arms(300), looks, 80)
-        assert_same(play_by_rank(chunk), play(chunk, "stepping"))
+        assert_ranked_as_stepped(chunk)
 
 
 def test_sums_over_more_runs_than_half_a_word_holds_are_whole() -> None:
@@ -167,3 +181,16 @@ def test_many_arms_with_few_pulls_are_played_by_rank_and_long_records_are_not() 
     curves = simulate(problem, ["LSA", "Uniform"], [5_000, 10_000], runs=50)
     assert curves.engines == ("ranking", "ranking")
     assert curves.pulls.sum(axis=2).tolist() == [[5_000.0, 10_000.0]] * 2
+
+
+@pytest.mark.parametrize("decide", ["mean", "prior"])
+@pytest.mark.parametrize("policies", [["LSA", "Uniform"], ["APT(0)"]], ids=str)
+def test_curves_without_the_pulls_of_each_arm_are_the_same(policies: list[str], decide: str) -> None:
+    problem = beta_arms(300)
+    each, none = (
+        simulate(problem, policies, [1_500, 3_000], runs=120 if decide == "mean" else 3, decide=decide, pulls=pulls)
+        for pulls in (True, False)
+    )
+    assert np.array_equal(each.errors, none.errors)
+    assert each.engines == none.engines
+    assert none.pulls.shape == (len(policies), 2, 0)

@@ -93,7 +93,15 @@ def command(  # noqa: PLR0913 - one parameter an option
         require_drawable(plot)
     with executor_of(jobs, dask) as executor:
         curves = simulate(
-            problem, policies, budgets, runs=runs, seed=seed, streams=streams, decide=decide, executor=executor
+            problem,
+            policies,
+            budgets,
+            runs=runs,
+            seed=seed,
+            streams=streams,
+            decide=decide,
+            pulls=False,
+            executor=executor,
         )
     click.echo({"table": _table, "csv": _csv, "json": _json}[form](curves), nl=False)
     if plot:

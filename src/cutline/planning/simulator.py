@@ -57,7 +57,8 @@ def play_batch(batch: Batch) -> _Floats:
 
 def _errors(batch: Batch, problem: Problem, key: int, first_run: int, runs: int) -> NDArray[np.int32]:
     looks = [batch.budgets] if batch.policy.anytime else np.split(batch.budgets, batch.budgets.size)
-    return np.concatenate([play(Chunk(problem, batch.policy, at, key, first_run, runs)).errors for at in looks])
+    chunks = [Chunk(problem, batch.policy, at, key, first_run, runs, by_arm=False) for at in looks]
+    return np.concatenate([play(chunk).errors for chunk in chunks])
 
 
 @dataclass(frozen=True)

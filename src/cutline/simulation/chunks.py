@@ -17,6 +17,7 @@ class Chunk:
     """Some runs of one policy, budgets (B,) increasing: all that a worker needs, and small enough to send.
 
     A policy that is not anytime plays a game for each budget, on the same rewards. ``decide``: see ``deciding``.
+    ``by_arm``: whether the result is to have the pulls and totals of each arm; an engine may leave them out if not.
     """
 
     problem: Problem
@@ -26,6 +27,7 @@ class Chunk:
     first_run: int
     runs: int
     decide: str = "mean"
+    by_arm: bool = True
 
     @property
     def total_pulls(self) -> int:
@@ -42,7 +44,8 @@ def pulls_of_a_run(policy: Policy, budgets: NDArray[np.int64]) -> int:
 class ChunkResult:
     """What came of a chunk: errors (B, runs), and pulls and totals (B, K), summed over its runs.
 
-    ``skipped`` is how many rewards the skip-ahead engine passed over in blocks.
+    The latter are (B, 0) where they were not asked for and left out. ``skipped`` is how many rewards the skip-ahead
+    engine passed over in blocks.
     """
 
     errors: NDArray[np.int32]

@@ -39,10 +39,10 @@ class RegretCurves(Rows):
     """What ``simulate`` returns: P policies at B budgets over R runs of a problem with K arms.
 
     ``errors``: wrong decisions, int32 of shape (P, B, R); their mean over runs is the aggregate regret (paper,
-    eq. 3). ``pulls``: mean pulls of each arm, shape (P, B, K). ``policies``: their names, which ``parse``
-    reads. ``budgets``: int64 of shape (B,). ``engines``: what played each policy, "stepping", "waterline" or
-    "ranking"; their results are the same. ``decide``: the rule of the decisions, "mean" or "prior". ``seed``,
-    ``streams``, ``versions``: what it takes to repeat it.
+    eq. 3). ``pulls``: mean pulls of each arm, shape (P, B, K), or (P, B, 0) where they were left out.
+    ``policies``: their names, which ``parse`` reads. ``budgets``: int64 of shape (B,). ``engines``: what played each
+    policy, "stepping", "waterline" or "ranking"; their results are the same. ``decide``: the rule of the decisions,
+    "mean" or "prior". ``seed``, ``streams``, ``versions``: what it takes to repeat it.
     """
 
     problem: Problem

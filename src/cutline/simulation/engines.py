@@ -48,6 +48,8 @@ def _ranking(chunk: Chunk) -> ChunkResult:
     rest = replace(chunk, first_run=chunk.first_run + played, runs=chunk.runs - played)
     last = ENGINES[_choose_other(rest).engine](rest)
     errors = np.concatenate([first.errors, last.errors], axis=1)
+    if not chunk.by_arm:
+        return ChunkResult(errors, first.pulls, first.totals, last.skipped)
     return ChunkResult(errors, first.pulls + last.pulls, first.totals + last.totals, last.skipped)
 
 
@@ -121,7 +123,7 @@ def _decided(play_chunk: Callable[[Chunk], ChunkResult], chunk: Chunk) -> ChunkR
     problem = chunk.problem
     outcome, skipped = no_outcome(chunk.budgets.size, problem.arms, chunk.runs), 0
     for run in range(chunk.runs):
-        played = play_chunk(replace(chunk, first_run=chunk.first_run + run, runs=1))
+        played = play_chunk(replace(chunk, first_run=chunk.first_run + run, runs=1, by_arm=True))
         for look, records in enumerate(zip(played.pulls, played.totals, strict=True)):
             above = called_above(*records, problem.threshold, chunk.decide)
             outcome.errors[look, run] = np.count_nonzero(above != problem.truth)

@@ -42,6 +42,7 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
     seed: int = 0,
     streams: str = "common",
     decide: str = "mean",
+    pulls: bool = True,
     executor: Executor | int | None = None,
     progress: Progress | bool | None = None,
 ) -> RegretCurves:
@@ -56,6 +57,8 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
     every policy its own.
     ``decide``: "mean" calls an arm above whose mean reward is at or above the threshold, the paper's rule; "prior" one
     that is more likely above than below by a prior learnt from all arms' records at that budget.
+    ``pulls``: whether the curves are to tell how often each arm was pulled; without it many arms and budgets take less
+    time and memory.
     ``executor``: any concurrent.futures Executor, or a number of threads; default: a thread for each core.
     ``progress``: None shows a bar on a terminal, False none, a callable is told the pulls done as they are done.
 
@@ -73,21 +76,22 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
     _require_memory(len(chosen), problem.arms, at.size, runs, jobs, sum(ceil(runs / size) for size in sizes))
 
     errors = np.empty((len(chosen), at.size, runs), np.int32)
-    pulls = np.zeros((len(chosen), at.size, problem.arms), np.int64)
-    chunks = [chunk for policy in chosen for chunk in _chunks(problem, policy, at, runs, seed, streams, decide)]
+    pulled = np.zeros((len(chosen), at.size, problem.arms if pulls else 0), np.int64)
+    whole = Chunk(problem, chosen[0], at, 0, 0, runs, decide, by_arm=pulls)
+    chunks = [chunk for policy in chosen for chunk in _chunks(whole, policy, seed, streams)]
     chunks.sort(key=lambda chunk: chunk.first_run)  # all policies side by side: some take longer for a pull
     workers = threads_of(executor, jobs)
     choices = [choose(chunk, more_workers_than_runs=workers > runs) for chunk in chunks]
     pulls_in_all = sum(chunk.total_pulls for chunk in chunks)
     with progress_bar("simulating", pulls_in_all, progress) as advance, pool_of(executor) as pool:
-        _collect(_results(chunks, choices, pool, workers), chosen, errors, pulls, advance)
+        _collect(_results(chunks, choices, pool, workers), chosen, errors, pulled, advance)
     engines = {chunk.policy: choice.engine for chunk, choice in zip(chunks, choices, strict=True)}
     return RegretCurves(
         problem=problem,
         policies=tuple(str(policy) for policy in chosen),
         budgets=at,
         errors=errors,
-        pulls=pulls / runs,
+        pulls=pulled / runs,
         seed=seed,
         streams=streams,
         engines=tuple(engines[policy] for policy in chosen),
@@ -125,14 +129,14 @@ def _collect(
     results: Iterable[tuple[Chunk, ChunkResult]],
     policies: list[Policy],
     errors: NDArray[np.int32],
-    pulls: NDArray[np.int64],
+    pulled: NDArray[np.int64],
     advance: Progress,
 ) -> None:
-    """Write the errors of chunks to their runs, (P, B, runs), and add up their pulls, (P, B, K), as they come."""
+    """Write the errors of chunks to their runs, (P, B, runs), and add up their pulls, (P, B, K or 0), as they come."""
     for chunk, result in results:
         row = policies.index(chunk.policy)
         errors[row, :, chunk.first_run : chunk.first_run + chunk.runs] = result.errors
-        pulls[row] += result.pulls
+        pulled[row] += result.pulls[:, : pulled.shape[2]]
         advance(chunk.total_pulls)
 
 
@@ -141,13 +145,13 @@ def _chunk_size(policy: Policy, budgets: NDArray[np.int64], runs: int) -> int:
     return max(1, min(runs, _PULLS_PER_CHUNK // pulls_of_a_run(policy, budgets)))
 
 
-def _chunks(
-    problem: Problem, policy: Policy, budgets: NDArray[np.int64], runs: int, seed: int, streams: str, decide: str
-) -> Iterator[Chunk]:
+def _chunks(whole: Chunk, policy: Policy, seed: int, streams: str) -> Iterator[Chunk]:
+    """Yield a policy's part of the work, given all runs of any policy."""
     key = stream_key(seed, "" if streams == "common" else str(policy))
-    size = _chunk_size(policy, budgets, runs)
-    for first in range(0, runs, size):
-        yield from _parts(Chunk(problem, policy, budgets, key, first, min(size, runs - first), decide))
+    size = _chunk_size(policy, whole.budgets, whole.runs)
+    for first in range(0, whole.runs, size):
+        runs = min(size, whole.runs - first)
+        yield from _parts(dataclasses.replace(whole, policy=policy, key=key, first_run=first, runs=runs))
 
 
 def _parts(chunk: Chunk) -> Iterator[Chunk]:

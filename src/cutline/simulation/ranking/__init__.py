@@ -20,12 +20,15 @@ With one look nearly all pulls are far below the level, and need not be looked a
 - *survey*: the walk of all arms to the end of the window, which counts the pulls at each of its ranks and *logs* them
   (``walking``); which of them are made follows from the counts and the log (``stopping``).
 
-With many looks nearly every pull is close to a level, and arms are walked twice (``looks``):
+With many looks nearly every pull is close to a level (``looks``):
 
 - *stride*: four pulls of each arm of a tile, side by side (``strides``). The first walk counts the pulls at each rank,
-  from which the levels follow (``levels``).
-- *class*: the ranks between two levels, or those of a level. The second walk puts down where each arm *stands* after
-  its last pull in each class.
+  and which of them change a decision (``counting``): from these counts follow the levels (``levels``), and how many
+  errors there are when all pulls below a level are made.
+- *block*: some arms that are counted together. Of the pulls at a level all are made, or none, in every block but the
+  one in which the look comes. Its arms are walked again if one of them changes a decision there (``ties``).
+- *class*: the ranks between two levels, or those of a level. Where the pulls of each arm are asked for, a second walk
+  of all arms puts down where each *stands* after its last pull in each class.
 
 What is left to the other engines, and why:
 

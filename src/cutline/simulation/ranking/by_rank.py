@@ -84,7 +84,8 @@ def play_by_rank(chunk: Chunk) -> ChunkResult:
         played = min(played, _play_game(chunk, chunk.budgets[looks], part))
     if played < chunk.runs and not chunk.policy.anytime:
         return play_by_rank(replace(chunk, runs=0))
-    return ChunkResult(outcome.errors[:, :played], outcome.pulls, outcome.totals, 0)
+    arms = chunk.problem.arms if chunk.by_arm else 0
+    return ChunkResult(outcome.errors[:, :played], outcome.pulls[:, :arms], outcome.totals[:, :arms], 0)
 
 
 def _play_game(chunk: Chunk, budgets: NDArray[np.int64], outcome: Outcome) -> int:
@@ -102,7 +103,7 @@ def _play_game(chunk: Chunk, budgets: NDArray[np.int64], outcome: Outcome) -> in
             if budgets.size == 1:
                 more = _play_runs(games, *aim, part)
             else:
-                more = play_looks(games, aim.ranks, aim.window.high, part)
+                more = play_looks(games, aim.ranks, aim.window.high, chunk.by_arm, part)
         outcome.errors[:, played : played + more] = errors[:, :more]
         played += more
         if played == chunk.runs:

@@ -3,7 +3,7 @@
 Budget by budget, the pulls made at each rank are added up until the budget is reached: that rank is the look's level.
 Of the pulls at the level itself only some are still made before the look, those of the first arms. So a level is a
 class of its own: class 2 j + 1 is level number j, class 2 j the ranks below it and above the level before, and the last
-class what is above all levels.
+class what is above all levels. Ranks are counted from 1, as in ``counting``.
 """
 
 from typing import Any, NamedTuple
@@ -12,47 +12,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import jit, jit_in_place
+from cutline.simulation.ranking.counting import more_at, pulls_at
 
 
 class Levels(NamedTuple):
-    """For each look, (B,): its level's number, and how many ``left`` pulls at the level are made before the look.
+    """For each look, (B,): its level's number and rank, and how many ``left`` pulls there are made before the look.
 
-    ``classes``, (R + 2,), of each rank.
+    ``more``: how many more wrong decisions there are after all pulls below the level than before any. ``block``: space
+    for the number of a block of arms. ``classes``, (R + 3,), of each rank.
     """
 
     number: NDArray[np.int64]
+    rank: NDArray[np.int64]
     left: NDArray[np.int64]
+    more: NDArray[np.int64]
+    block: NDArray[np.int64]
     classes: NDArray[np.uint32]
 
 
 @jit
 def empty_levels(looks: int, ranks: int) -> Levels:
     """Return space for the levels of so many looks in a table of so many ranks."""
-    return Levels(np.empty(looks, np.int64), np.empty(looks, np.int64), np.empty(ranks + 2, np.uint32))
+    numbers = np.empty((5, looks), np.int64)
+    classes = np.empty(ranks + 3, np.uint32)
+    return Levels(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], classes)
 
 
 @jit_in_place
-def find_levels(budgets: NDArray[np.int64], first: int, made: NDArray[np.uint32], high: int, levels: Levels) -> int:
-    """Find the levels, given the pulls made at each rank up to ``high``, in two parts, (2, R + 2).
+def find_levels(budgets: NDArray[np.int64], sums: NDArray[np.uint32], high: int, levels: Levels) -> int:
+    """Find the levels, given the counts of all arms at each rank, of which those up to ``high`` are known.
 
-    ``first``: how many of those at rank 0 are made before any rank is looked at. Return how many levels there are; none
-    if the last look is above ``high``.
+    Return how many levels there are; none if the last look is above ``high``.
     """
     look, found = 0, 0
-    so_far: Any = first
+    so_far: Any = np.int64(0)
+    more: Any = np.int64(0)
     for rank in range(levels.classes.size):
         levels.classes[rank] = 2 * found
         if rank > high or look == budgets.size:
             continue
-        here = np.int64(made[0, rank]) + np.int64(made[1, rank]) - (first if rank == 0 else 0)
-        if budgets[look] > so_far + here:
-            so_far += here
-            continue
-        levels.classes[rank] += 1
-        while look < budgets.size and budgets[look] <= so_far + here:
-            levels.number[look] = found
-            levels.left[look] = budgets[look] - so_far
-            look += 1
+        here = pulls_at(sums, 4 * rank)
+        if budgets[look] <= so_far + here:
+            levels.classes[rank] += 1
+            while look < budgets.size and budgets[look] <= so_far + here:
+                levels.number[look] = found
+                levels.rank[look] = rank
+                levels.left[look] = budgets[look] - so_far
+                levels.more[look] = more
+                look += 1
+            found += 1
         so_far += here
-        found += 1
+        more += more_at(sums, 4 * rank)
     return found if look == budgets.size else 0

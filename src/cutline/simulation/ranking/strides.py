@@ -5,8 +5,8 @@ an arm; that takes as long as ten pulls. Side by side no step has such a branch:
 stride or is not. So an arm that is above the limit may make up to three pulls more. What these do counts for nothing,
 and the margins of the table are there for the records that they come to.
 
-There are two walks, for runs with many looks. The first counts the pulls at each rank (``count_pulls``), from which
-the levels of the looks follow. The second (``stand``) puts down where each arm stands when it leaves each class.
+There are two walks, for runs with many looks. The first counts the pulls at each rank (``counting``), from which the
+levels of the looks follow. The second (``stand``) puts down where each arm stands when it leaves each class.
 
 The engine's words are explained in ``cutline.simulation.ranking``.
 """
@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 from cutline.compiled import jit, jit_in_place, jit_inlined
 from cutline.simulation.chunks import Games
 from cutline.simulation.ranking.table import Ranks
-from cutline.simulation.rewards import BLOCK, Stream, arm_increment, arm_state, count_ones, reward_word
+from cutline.simulation.rewards import BLOCK, Stream, arm_increment, arm_state, reward_word
 
-_STRIDE = 4
-_FIRST_BITS = 8
-_FIRST_BYTES = 1 << _FIRST_BITS
-_LANES = np.int64(BLOCK - 1)
+STRIDE = 4
+LANES = np.int64(BLOCK - 1)
 _ONE = np.uint64(1)
 _CALLED = np.uint32(1 << 15)
 _TOTAL = _CALLED - np.uint32(1)
@@ -51,20 +49,6 @@ class Front(NamedTuple):
     those: NDArray[np.uint32]
 
 
-class Counter(NamedTuple):
-    """What the first walk goes by, and counts: the pulls ``made`` at each rank, (2, R + 2), to be added.
-
-    Two counts of the same rank, in turn, so that hardly any waits for the one before. ``bytes``, (256,): how many arms
-    begin with each byte of rewards, whose eight pulls are counted at the end; ``tops``, (256,), the largest rank that
-    these have had then, none where the table is too shallow for that.
-    """
-
-    marks: Marks
-    tops: NDArray[np.uint32]
-    made: NDArray[np.uint32]
-    bytes: NDArray[np.uint32]
-
-
 @jit
 def empty_front(size: int) -> Front:
     """Return space for so many arms side by side."""
@@ -73,14 +57,11 @@ def empty_front(size: int) -> Front:
 
 
 @jit
-def ranks_as_marks(ranks: Ranks) -> Marks:
-    """Return the ranks of a table with margins."""
-    margin = ranks.rows.size + _STRIDE
+def empty_marks(ranks: Ranks) -> Marks:
+    """Return space for a number for each record, with margins for those that arms above the limit come to."""
+    margin = ranks.rows.size + STRIDE
     numbers = np.zeros(ranks.codes.size + 2 * margin, np.uint32)
-    for i in range(ranks.codes.size):
-        numbers[margin + i] = ranks.codes[i] >> 1
-    beginning = numbers[margin] if ranks.first == 0 else np.uint32(0)
-    return Marks(numbers, ranks.rows + margin, beginning)
+    return Marks(numbers, ranks.rows + margin, np.uint32(0))
 
 
 @jit_in_place
@@ -89,21 +70,9 @@ def mark_classes(ranks: Ranks, classes: NDArray[np.uint32], marks: Marks) -> Mar
     margin = (marks.numbers.size - ranks.codes.size) // 2
     for i in range(ranks.codes.size):
         code = ranks.codes[i]
-        marks.numbers[margin + i] = 2 * classes[code >> 1] + (code & 1)
-    beginning = marks.numbers[margin] if ranks.first == 0 else np.uint32(0)
-    return Marks(marks.numbers, marks.rows, beginning)
-
-
-@jit
-def counter_of(ranks: Ranks) -> Counter:
-    """Return a counter of the pulls at the ranks of a table."""
-    marks = ranks_as_marks(ranks)
-    made, counted = np.zeros((2, ranks.above + 2), np.uint32), np.zeros(_FIRST_BYTES, np.uint32)
-    deep_enough = marks.rows.size - 1 > _FIRST_BITS
-    tops = np.empty(_FIRST_BYTES if deep_enough else 0, np.uint32)
-    for byte in range(tops.size):
-        tops[byte] = _along_byte(byte, marks, np.uint32(0), made[0])
-    return Counter(marks, tops, made, counted)
+        marks.numbers[margin + i] = 2 * classes[(code >> 1) + 1] + (code & 1)
+    beginning = marks.numbers[margin] if ranks.first == 0 else 2 * classes[0]
+    return Marks(marks.numbers, marks.rows, np.uint32(beginning))
 
 
 @jit_in_place
@@ -114,7 +83,7 @@ def word_of(games: Games, run: Any, arm: Any, pulls: Any) -> Any:
 
 
 @jit_inlined
-def _begin(front: Front, arms: Any, marks: Marks) -> Any:
+def begin(front: Front, arms: Any, marks: Marks) -> Any:
     """Let arms begin without pulls; return how many are to go on: all."""
     for i in range(arms):
         front.totals[i] = 0
@@ -124,99 +93,17 @@ def _begin(front: Front, arms: Any, marks: Marks) -> Any:
 
 
 @jit_inlined
-def _length_of_stride(pulls: Any, marks: Marks) -> Any:
+def length_of_stride(pulls: Any, marks: Marks) -> Any:
     """Return how many pulls arms make without a look at the edge, within a word."""
-    return _STRIDE if pulls % _STRIDE == 0 and pulls + _STRIDE < marks.rows.size - 1 else 1
+    return STRIDE if pulls % STRIDE == 0 and pulls + STRIDE < marks.rows.size - 1 else 1
 
 
 @jit_in_place
-def _next_words(games: Games, run: Any, first_arm: Any, front: Front, waiting: Any, pulls: Any) -> None:
+def next_words(games: Games, run: Any, first_arm: Any, front: Front, waiting: Any, pulls: Any) -> None:
+    """Give those who wait the words with their rewards after so many pulls."""
     for j in range(waiting):
         i = np.int64(front.those[j])
         front.words[i] = word_of(games, run, first_arm + i, pulls)
-
-
-@jit_inlined
-def _stride_and_count(
-    front: Front, waiting: Any, pulls: Any, length: Any, marks: Marks, limit: Any, made: NDArray[np.uint32]
-) -> Any:
-    """Let those who wait make so many pulls; return how many of them have no rank from the limit on."""
-    count = np.int64(0)
-    for j in range(waiting):
-        i = np.uint64(front.those[j])
-        word = front.words[i] >> np.uint64(pulls & _LANES)
-        total, top = np.uint64(front.totals[i]), front.tops[i]
-        for k in range(length):
-            made[k & 1, np.uint64(top)] += np.uint32(1)
-            total += (word >> np.uint64(k)) & _ONE
-            top = max(top, marks.numbers[np.uint64(marks.rows[pulls + k + 1]) + total])
-        front.totals[i] = total
-        front.tops[i] = top
-        front.those[count] = i
-        count += np.int64(top < limit)
-    return count
-
-
-@jit_in_place
-def _first_byte(front: Front, arms: Any, counter: Counter, limit: Any) -> Any:
-    """Let arms make eight pulls, of which only the byte is counted; return how many have no rank from the limit on."""
-    count = np.int64(0)
-    for i in range(arms):
-        byte = front.words[i] & np.uint64(_FIRST_BYTES - 1)
-        counter.bytes[byte] += np.uint32(1)
-        top = counter.tops[byte]
-        front.totals[i] = count_ones(byte)
-        front.tops[i] = top
-        front.those[count] = i
-        count += np.int64(top < limit)
-    return count
-
-
-@jit_in_place
-def _along_byte(byte: Any, marks: Marks, arms: Any, made: NDArray[np.uint32]) -> Any:
-    """Return the largest rank after a byte of rewards; add so many arms' pulls to those that are made at each rank."""
-    top, total = marks.beginning, np.int64(0)
-    for pulls in range(_FIRST_BITS):
-        made[top] += arms
-        total += (byte >> pulls) & 1
-        top = max(top, marks.numbers[marks.rows[pulls + 1] + total])
-    return top
-
-
-@jit_in_place
-def count_pulls(games: Games, run: Any, first_arm: Any, front: Front, counter: Counter, high: Any) -> Any:
-    """Count the pulls of a tile's arms, whose words are in front, up to a rank.
-
-    Return the least rank at which an arm comes to the last row, one that no record has where none does.
-    """
-    arms, limit, marks = front.words.size, np.uint32(high + 1), counter.marks
-    pulls, least = np.int64(0), np.int64(counter.made.shape[1] - 1)
-    if counter.tops.size > 0:
-        waiting = _first_byte(front, arms, counter, limit)
-        pulls += _FIRST_BITS
-    else:
-        waiting = _begin(front, arms, marks)
-    while waiting > 0:
-        if pulls & _LANES == 0 and pulls > 0:
-            _next_words(games, run, first_arm, front, waiting, pulls)
-        length = _length_of_stride(pulls, marks)
-        if length == _STRIDE:
-            waiting = _stride_and_count(front, waiting, pulls, _STRIDE, marks, limit, counter.made)
-        else:
-            if pulls + 2 == marks.rows.size:
-                for j in range(waiting):
-                    least = min(least, np.int64(front.tops[front.those[j]]))
-            waiting = _stride_and_count(front, waiting, pulls, 1, marks, limit, counter.made)
-        pulls += length
-    return least
-
-
-@jit_in_place
-def count_first_bytes(counter: Counter) -> None:
-    """Add the pulls of all arms' first bytes to those that are made at each rank."""
-    for byte in range(counter.bytes.size):
-        if counter.bytes[byte] > 0:
-            _along_byte(byte, counter.marks, counter.bytes[byte], counter.made[0])
 
 
 @jit_inlined
@@ -227,7 +114,7 @@ def _stride_and_stand(
     count = np.int64(0)
     for j in range(waiting):
         i = np.uint64(front.those[j])
-        word = front.words[i] >> np.uint64(pulls & _LANES)
+        word = front.words[i] >> np.uint64(pulls & LANES)
         total, top = np.uint64(front.totals[i]), front.tops[i]
         for k in range(length):
             total += (word >> np.uint64(k)) & _ONE
@@ -253,13 +140,13 @@ def stand(
     arms, limit = front.words.size, np.uint32(2 * last)
     stands[: last + 1] = 0
     pulls = np.int64(0)
-    waiting = _begin(front, arms, marks)
+    waiting = begin(front, arms, marks)
     while waiting > 0:
-        if pulls & _LANES == 0 and pulls > 0:
-            _next_words(games, run, first_arm, front, waiting, pulls)
-        length = _length_of_stride(pulls, marks)
-        if length == _STRIDE:
-            waiting = _stride_and_stand(front, waiting, pulls, _STRIDE, marks, limit, stands)
+        if pulls & LANES == 0 and pulls > 0:
+            next_words(games, run, first_arm, front, waiting, pulls)
+        length = length_of_stride(pulls, marks)
+        if length == STRIDE:
+            waiting = _stride_and_stand(front, waiting, pulls, STRIDE, marks, limit, stands)
         else:
             waiting = _stride_and_stand(front, waiting, pulls, 1, marks, limit, stands)
         pulls += length

@@ -18,7 +18,7 @@ def take_down(sums: NDArray[np.uint32], outcome: Outcome) -> None:
     """Add what arms have come to at each look, pulls in the upper half and totals, (B, K), and begin anew."""
     for look in range(sums.shape[0]):
         pulls, totals = outcome.pulls[look], outcome.totals[look]
-        for arm in range(pulls.size):
+        for arm in range(sums.shape[1]):
             pulls[arm] += np.int64(sums[look, arm] >> _HALF)
             totals[arm] += np.int64(sums[look, arm] & _LOWER)
     sums[:] = 0
