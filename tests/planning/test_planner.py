@@ -27,18 +27,23 @@ def quick(guess: Any = MEANS, threshold: float = 0.5, **options: Any) -> Plan:
     return plan(guess, threshold, **(usual | options))
 
 
+def simulated(guess: Any = MEANS, **options: Any) -> Plan:
+    """A plan for a policy that must be told the budget, and so needs games."""
+    return quick(guess, **({"policy": "UCBE"} | options))
+
+
 def test_a_plan_is_the_same_on_any_executor() -> None:
-    one = quick(executor=1)
-    assert quick(executor=3) == one
+    one = simulated(executor=1)
+    assert simulated(executor=3) == one
     with ThreadPoolExecutor(2) as pool:
-        assert quick(executor=pool) == one
-    assert quick(executor=1, seed=1) != one
+        assert simulated(executor=pool) == one
+    assert simulated(executor=1, seed=1).curve != one.curve
 
 
 @pytest.mark.slow
 def test_a_plan_with_a_belief_is_the_same_on_any_executor() -> None:
-    one = quick(Beliefs.prior(2, 2, 20), errors=4, executor=1)
-    assert quick(Beliefs.prior(2, 2, 20), errors=4, executor=2) == one
+    one = simulated(Beliefs.prior(2, 2, 20), errors=4, executor=1)
+    assert simulated(Beliefs.prior(2, 2, 20), errors=4, executor=2) == one
     assert in_order(one.low, one.budget, one.high)
 
 
@@ -83,7 +88,7 @@ def test_a_target_that_one_round_reaches_needs_one_round() -> None:
 
 
 def test_a_target_that_cannot_be_simulated_still_gets_the_exact_answers() -> None:
-    found = quick([0.3, 0.4, 0.6], errors=1e-9)
+    found = simulated([0.3, 0.4, 0.6], errors=1e-9)
     assert found.budget is None
     assert math.isnan(found.expected_errors)
     assert found.remark == "1e-09 expected errors are too few to simulate: it would take more than 1,000,000,000 pulls."
@@ -94,7 +99,7 @@ def test_a_target_beyond_what_simulation_affords_is_answered_with_what_was_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("cutline.planning.search.MOST_PULLS", 3_000_000)
-    found = quick([0.49, 0.505], errors=0.01)
+    found = simulated([0.49, 0.505], errors=0.01)
     last = found.curve[-1]
     assert found.budget is None
     assert found.remark.startswith(f"Not reached: with {last.budget:,} pulls {last.expected_errors:.4g} errors")
@@ -122,7 +127,7 @@ def test_text_and_rows_hold_what_the_plan_holds() -> None:
 
 def test_progress_is_told_every_pull() -> None:
     done: list[int] = []
-    quick(progress=done.append)
+    simulated(progress=done.append)
     assert sum(done) > 0
     assert min(done) > 0
 

@@ -74,6 +74,31 @@ class UniformErrors:
         reached = before + np.cumsum(self._changes(rounds - 1)) <= target
         return (rounds - 1) * self.arms + (int(np.argmax(reached)) + 1 if reached.any() else self.arms)
 
+    def groups(self, most: int) -> list[tuple[_Floats, _Floats]]:
+        """Return means and masses of at most so many groups of arms, in each those that are about as hard to decide.
+
+        Where each kind of arms has a group of its own, they stand in the order of their first arms.
+        """
+        if self._counts.size <= most:
+            firsts = np.unique(self._kinds, return_index=True)[1]
+            return [self._of_kinds(np.array([kind])) for kind in np.argsort(firsts)]
+        if self._pairs is None:
+            hardness = self.means
+        else:
+            a, b = self._pairs.T
+            hardness = (a - (a + b) * self._threshold) * np.sqrt((a + b + 1.0) / (a * b))  # of the belief's deviations
+        order = np.argsort(hardness, kind="stable")
+        arms = np.cumsum(self._counts[order])
+        place = np.minimum(((arms - 0.5 * self._counts[order]) * most / arms[-1]).astype(np.int64), most - 1)
+        kinds = np.unique(place, return_inverse=True)[1]
+        return [self._of_kinds(order[kinds == kind]) for kind in range(int(kinds[-1]) + 1)]
+
+    def _of_kinds(self, kinds: NDArray[np.int64]) -> tuple[_Floats, _Floats]:
+        """Return means and masses of some kinds of arms."""
+        if self._pairs is None:
+            return self.means[kinds], self._counts[kinds]
+        return self.means, self._counts[kinds] @ self._density(kinds)
+
     def _of_rounds(self, rounds: NDArray[np.int64]) -> _Floats:
         """Return the expected errors after some rounds, (R,)."""
         last = int(rounds.max())
@@ -113,10 +138,10 @@ class UniformErrors:
         size = max(1, _DENSITIES // self.means.size)
         return [slice(first, first + size) for first in range(0, self._counts.size, size)]
 
-    def _density(self, part: slice) -> _Floats:
+    def _density(self, part: slice | NDArray[np.int64]) -> _Floats:
         """Return the Beta densities of some kinds of arms times the widths of the nodes, shape (kinds, nodes)."""
         assert self._pairs is not None
-        a, b = self._pairs[part, :1], self._pairs[part, 1:]
+        a, b = self._pairs[part][:, :1], self._pairs[part][:, 1:]
         log_density = (a - 1.0) * np.log(self.means) + (b - 1.0) * np.log1p(-self.means)
         density: _Floats = np.exp(log_density - _log_beta(a, b)) * self._widths
         return density

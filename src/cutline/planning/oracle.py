@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from cutline.planning.beliefs import Guess
 from cutline.planning.exact import UniformErrors
-from cutline.planning.expected import is_good
 from cutline.planning.nodes import grouped
 from cutline.planning.rounds import errors_after
 from cutline.policies.oracle import pulls_above
@@ -26,7 +25,7 @@ MOST_PULLS_OF_AN_ARM = 2**14
 _STEP, _FINEST = 0.02, 0.0005  # from level to level; by 1 all but the nearest arms get some three times the pulls
 _LOOKS = 300_000  # numbers of pulls that are looked at, of all arms
 _FARTHER = 1.0
-_ENOUGH = 1000  # arms, for the sum of their pulls to be nearly what is expected
+_ENOUGH, _ENOUGH_THAT_DIFFER = 1000, 5000  # arms, for the sum of their pulls to be nearly what is expected
 _LIGHTEST = 1e-9  # of all arms
 
 
@@ -39,7 +38,7 @@ class OracleErrors:
 
     def __init__(self, guess: Guess, uniform: UniformErrors, threshold: float, target: float) -> None:
         self.budgets, self.errors = np.empty(0), np.empty(0)
-        if not isinstance(guess, Problem) and (guess.arms < _ENOUGH or not is_good(guess)):
+        if not isinstance(guess, Problem) and guess.arms < (_ENOUGH if guess.all_alike else _ENOUGH_THAT_DIFFER):
             return
         kept = uniform.masses > _LIGHTEST * guess.arms
         means, masses = grouped(uniform.means[kept], uniform.masses[kept], threshold)

@@ -40,21 +40,23 @@ class Sums(NamedTuple):
     """What all arms together come to at each of L levels.
 
     ``pulls`` and ``errors``: the expected sums, ``squares`` the expected sum of the squares of pulls, ``left`` the arms
-    that are not above the level at the last row; (L,) each. ``taken``: pulls by the number of pulls that the arm had
-    before, in bins; ``gains``: what these pulls do to the expected errors. (bins, L) each.
+    that are not above the level at the last row, ``unsettled`` the errors of these; (L,) each. ``taken``: pulls by the
+    number of pulls that the arm had before, in bins; ``gains``: what these pulls do to the expected errors. (bins, L)
+    each.
     """
 
     pulls: _Floats
     errors: _Floats
     squares: _Floats
     left: _Floats
+    unsettled: _Floats
     taken: _Floats
     gains: _Floats
 
     @classmethod
     def zeros(cls, levels: int, bins: int) -> "Sums":
         """Return sums of nothing."""
-        return cls(*(np.zeros(levels) for _ in range(4)), *(np.zeros((bins, levels)) for _ in range(2)))
+        return cls(*(np.zeros(levels) for _ in range(5)), *(np.zeros((bins, levels)) for _ in range(2)))
 
     def at(self, places: NDArray[np.int64]) -> "Sums":
         """Return the sums at some of the levels."""
@@ -166,7 +168,9 @@ def _stop(row: Row, here: int, weights: Weights, alive: int, sums: Sums) -> None
         amounts, place = row.amounts[s - row.least], s - weights.least
         for level in range(alive, sums.errors.size):
             sums.left[level] += amounts[level] * weights.all_arms[here, place]
-            sums.errors[level] += amounts[level] * weights.wrong[here, place]
+            sums.unsettled[level] += amounts[level] * weights.wrong[here, place]
+    for level in range(alive, sums.errors.size):
+        sums.errors[level] += sums.unsettled[level]
 
 
 @jit_in_place

@@ -158,11 +158,11 @@ def plan(
     ``policy``: one, or several, of which the plan is for the first and says beside it what the others need.
     ``executor`` and ``progress`` as in ``simulate``. The same seed gives the same plan on any executor.
 
-    With a prior of 100 arms or more, or 5,000 means or results of a pilot round, and a policy that needs neither
-    budget nor true means, the errors are computed (``expected_curve``). Else games are simulated, and the budget is
-    where a line through their errors meets the target. Its interval covers it with a probability of 0.95; games are
-    added until half of it is 1.5 % of the budget,
-    or the games have 10^9 pulls. Raises InvalidInputError for what is out of range.
+    With a prior, or 20 to 250 or at least 5,000 means or results of a pilot round, and a policy that needs neither
+    budget nor true means, the errors are computed (``expected_curve``), unless an arm would need too many pulls. Else
+    games are simulated, and the budget is where a line through their errors meets the target. Its interval covers it
+    with a probability of 0.95; games are added until half of it is 1.5 % of the budget, or the games have 10^9 pulls.
+    Raises InvalidInputError for what is out of range.
     """
     limit = check_threshold(threshold)
     known: Guess = guess if isinstance(guess, Beliefs) else Problem(guess, limit)
@@ -170,30 +170,9 @@ def plan(
     chosen, *others = check_policies(policy)
     seed = check_whole("seed", seed, 0, 2**64 - 1)
     jobs_of(executor)
-    on_threshold = 0 if isinstance(known, Beliefs) else int(np.count_nonzero(known.gaps == 0.0))
-    reachable = target >= on_threshold / 2
-    exact = UniformErrors(known, limit)
-    oracle = OracleErrors(known, exact, limit, target) if reachable else None
-
-    def needed_by(one: Policy) -> Found:
-        if not reachable:
-            return NOTHING
-        found = computed(known, exact, limit, one, target)
-        if found is not None:
-            return found
-        from cutline.planning.simulator import Simulator  # loads the engines
-
-        return search(Simulator(known, limit, one, seed, executor, progress), target)
-
-    def points(one: Found) -> tuple[Point, ...]:
-        columns = zip(*one.curve.columns(), strict=True)
-        return tuple(
-            Point(int(at), float(mean), float(error), exact.at(int(at)), oracle.at(at) if oracle else None)
-            for at, mean, error in columns
-        )
-
-    found = needed_by(chosen)
-    beside = [(str(one), needed_by(one)) for one in others]
+    question = _Question.of(known, limit, target)
+    on_threshold, reachable = question.on_threshold, question.reachable
+    found, *beside = (question.needed_by(one, seed, executor, progress) for one in (chosen, *others))
     promise, denial = theorem_budgets(known, limit, chosen, target)
     return Plan(
         policy=str(chosen),
@@ -207,15 +186,66 @@ def plan(
         expected_errors=found.expected_errors,
         standard_error=found.standard_error,
         games=found.games,
-        uniform=exact.budget(target) if reachable else None,
+        uniform=question.uniform.budget(target) if reachable else None,
         upper_bound=promise,
         lower_bound=denial,
         remark=_remark(found, target) if reachable else _why_not(on_threshold, known.arms, target),
         seed=seed,
-        curve=points(found),
-        oracle=oracle.budget() if oracle else None,
-        beside=tuple(Beside(name, one.budget, one.low, one.high, one.games, points(one)) for name, one in beside),
+        curve=question.points(found),
+        oracle=question.oracle.budget() if question.oracle else None,
+        beside=tuple(question.beside(one, its) for one, its in zip(others, beside, strict=True)),
     )
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked of every policy, and what is known without any."""
+
+    guess: Guess
+    threshold: float
+    target: float
+    on_threshold: int
+    uniform: UniformErrors
+    oracle: OracleErrors | None
+
+    @classmethod
+    def of(cls, guess: Guess, threshold: float, target: float) -> "_Question":
+        """Return the question; half of the arms whose means lie on the threshold stay wrong."""
+        on_threshold = 0 if isinstance(guess, Beliefs) else int(np.count_nonzero(guess.gaps == 0.0))
+        uniform = UniformErrors(guess, threshold)
+        oracle = OracleErrors(guess, uniform, threshold, target) if target >= on_threshold / 2 else None
+        return cls(guess, threshold, target, on_threshold, uniform, oracle)
+
+    @property
+    def reachable(self) -> bool:
+        """Whether some budget reaches the target."""
+        return self.target >= self.on_threshold / 2
+
+    def needed_by(
+        self, policy: Policy, seed: int, executor: Executor | int | None, progress: Progress | bool | None
+    ) -> Found:
+        """Return what a policy needs: computed, or else simulated."""
+        if not self.reachable:
+            return NOTHING
+        found = computed(self.guess, self.uniform, self.threshold, policy, self.target)
+        if found is not None:
+            return found
+        from cutline.planning.simulator import Simulator  # loads the engines
+
+        return search(Simulator(self.guess, self.threshold, policy, seed, executor, progress), self.target)
+
+    def points(self, found: Found) -> tuple[Point, ...]:
+        """Return the curve of what was found, with Uniform's errors and the gap oracle's."""
+        columns = zip(*found.curve.columns(), strict=True)
+        at_oracle = self.oracle.at if self.oracle else lambda budget: None
+        return tuple(
+            Point(int(at), float(mean), float(error), self.uniform.at(int(at)), at_oracle(at))
+            for at, mean, error in columns
+        )
+
+    def beside(self, policy: Policy, found: Found) -> Beside:
+        """Return what another policy needs."""
+        return Beside(str(policy), found.budget, found.low, found.high, found.games, self.points(found))
 
 
 def _target(arms: int, errors: float | None, accuracy: float | None) -> float:

@@ -11,7 +11,8 @@ from scipy.special import betaln, xlog1py, xlogy
 
 from cutline.beliefs.prior import Prior
 from cutline.errors import InvalidInputError
-from cutline.planning.expected import TooDeepError, can_be_expected, passed_until
+from cutline.planning.expected import can_be_expected
+from cutline.planning.levels import TooDeepError, passed_until
 from cutline.planning.nodes import Nodes
 from cutline.planning.passage import Sources, Sums
 from cutline.policies import Policy
@@ -29,7 +30,7 @@ _PIECE = 2000  # records
 class Remaining:
     """What ``remaining`` returns: ``expected_errors`` now, and ``pulls``, more of them, until there are ``targets``.
 
-    None of the pulls stands for a target that arms come to with more than 16,384 pulls each only, if at all.
+    None of the pulls stands for a target that arms come to with more than 32,768 pulls each only, if at all.
     """
 
     policy: str

@@ -1,0 +1,130 @@
+"""The curve of few arms: up to which budget, at which levels and with how many pulls of an arm it is computed."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cutline.planning.adding import Budget, FewCurve, Kind, Kinds
+from cutline.planning.levels import (
+    DEPTHS,
+    FRESH,
+    MOST_PULLS_OF_AN_ARM,
+    TooDeepError,
+    first_levels,
+    levels_between,
+    lowest_value,
+    short_values,
+)
+from cutline.planning.nodes import Nodes
+from cutline.planning.passage import Sums, pass_levels
+from cutline.policies import Policy
+
+_Floats = NDArray[np.float64]
+
+_FIRST = 8  # pulls an arm, of the first budget up to which a curve is found
+_LEAST_MORE, _MOST_MORE = 1.3, 4.0  # times the pulls, where a budget leaves too many errors
+_OPEN = 1.2  # times the target: where coarse levels leave more errors, fine ones will, too
+_ROUNDS = 3  # of levels between levels
+_DEEPEST_FOR_ALL = 2**13  # pulls of an arm, up to which levels are looked at that may be much too high
+_NO_ERRORS = 1e-12
+_SHORTEST = 12  # pulls of the records all of whose indices are levels
+_HARDLY = 3e-4  # of the target
+_LEFT = 5e-4  # of the pulls, that arms may still have to take at the last row
+
+
+class _Rows(NamedTuple):
+    """By which policy arms pass levels, and with how many pulls an arm at most: those up to a budget are counted."""
+
+    policy: Policy
+    threshold: float
+    budget: Budget
+    depth: int
+
+    def passed(self, kind: Kind, levels: _Floats) -> Sums:
+        """Return what the arms of a kind come to."""
+        bins = np.minimum(np.arange(self.depth + 1) // self.budget.unit, self.budget.places)
+        return pass_levels(self.policy, self.threshold, self.policy.parameters(), levels, FRESH, kind.nodes, bins)
+
+
+def curve_of_few(
+    kinds: Sequence[Kind], mixed: Nodes, policy: Policy, threshold: float, errors: float
+) -> tuple[FewCurve, Kinds]:
+    """Return the curve up to a budget where there are at most so many expected errors, or raise TooDeepError.
+
+    And what arms come to at the levels that it is made of. ``mixed``: the means of all kinds; levels are looked for as
+    if every arm's were drawn from these.
+    """
+    together = Kind(mixed, sum(kind.arms for kind in kinds))
+    pulls = _FIRST * together.arms
+    while pulls <= MOST_PULLS_OF_AN_ARM * together.arms:
+        rows = _Rows(policy, threshold, Budget.of(pulls), DEPTHS[0])
+        rows, levels, sums = _coarse(rows, together, errors)
+        curve = Kinds([together], [sums]).curve(rows.budget)
+        more = curve.errors[-1] / errors if curve.errors.size else _LEAST_MORE
+        if more <= _OPEN:
+            levels, sums = _fine(rows, together, levels, sums)
+            found = Kinds([together], [sums])
+            if len(kinds) > 1:
+                found = Kinds(kinds, [rows.passed(kind, levels) for kind in kinds], _separate(rows, levels))
+            curve = found.curve(rows.budget)
+            if curve.errors.size and curve.errors[-1] <= errors:
+                return curve, found
+        pulls = round(pulls * min(max(more, _LEAST_MORE), _MOST_MORE))
+    raise TooDeepError(sums)
+
+
+def _separate(rows: _Rows, levels: _Floats) -> int:
+    """Return how many of the first levels are below all indices of records but the shortest: each is one index."""
+    longer = lowest_value(rows.policy, rows.threshold, _SHORTEST + 1)
+    return int(np.sum(levels < longer))
+
+
+def _coarse(rows: _Rows, kind: Kind, errors: float) -> tuple[_Rows, _Floats, Sums]:
+    """Return rows and levels, the last of which is hardly ever passed within the budget, and what arms come to there.
+
+    What few rows say is looked at first, so that many need not be gone through for levels that are much too high.
+    """
+    highest, budget = math.inf, rows.budget
+    for depth in DEPTHS:
+        rows = rows._replace(depth=min(depth, budget.pulls))
+        if rows.depth > _DEEPEST_FOR_ALL and highest == math.inf:
+            break
+        levels, sums, matters = _looked_at(rows, kind, highest, errors)
+        if matters[-1] > _HARDLY and highest < math.inf and rows.depth <= _DEEPEST_FOR_ALL:
+            levels, sums, matters = _looked_at(rows, kind, math.inf, errors)
+        hardly = matters <= _HARDLY
+        end = int(np.argmax(hardly)) + 1 if hardly.any() else levels.size
+        highest = float(levels[end - 1]) if hardly.any() else math.inf
+        seen = hardly.any() and np.all((matters * sums.left * rows.depth <= _LEFT * sums.pulls)[:end])
+        if seen or rows.depth == budget.pulls:
+            return rows, levels[:end], sums.at(np.arange(end))
+    raise TooDeepError(sums)
+
+
+def _looked_at(rows: _Rows, kind: Kind, highest: float, errors: float) -> tuple[_Floats, Sums, _Floats]:
+    """Return levels, what arms come to there, and the errors still to gain within the budget, over the target."""
+    levels = first_levels(rows.policy, rows.threshold, 0, rows.depth, few=True)
+    levels = levels[levels <= highest]
+    sums = rows.passed(kind, levels)
+    found = Kinds([kind], [sums])
+    matters = found.to_gain() * found.within(rows.budget) / errors
+    return levels, sums, np.maximum.accumulate(matters[::-1])[::-1]  # without a pull there may be no errors at all
+
+
+def _fine(rows: _Rows, kind: Kind, levels: _Floats, sums: Sums) -> tuple[_Floats, Sums]:
+    """Return levels that are closer to each other, and what arms come to there."""
+    values = short_values(rows.policy, rows.threshold)
+    shortest = short_values(rows.policy, rows.threshold, _SHORTEST)
+    for round_ in range(_ROUNDS):
+        more = levels_between(levels, sums.pulls / np.maximum(sums.errors, _NO_ERRORS), values)
+        if round_ == 0:
+            more = np.union1d(more, np.setdiff1d(shortest[shortest < levels[-1]], levels))
+        if not more.size:
+            break
+        order = np.argsort(np.concatenate([levels, more]))
+        levels = np.concatenate([levels, more])[order]
+        sums = sums.joined(rows.passed(kind, more), order)
+    return levels, sums
