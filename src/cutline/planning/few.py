@@ -29,6 +29,7 @@ _LEAST_MORE, _MOST_MORE = 1.3, 4.0  # times the pulls, where a budget leaves too
 _OPEN = 1.2  # times the target: where coarse levels leave more errors, fine ones will, too
 _ROUNDS = 3  # of levels between levels
 _DEEPEST_FOR_ALL = 2**13  # pulls of an arm, up to which levels are looked at that may be much too high
+_HIGHER = 0.25  # of the level that fewer rows called high enough
 _NO_ERRORS = 1e-12
 _SHORTEST = 12  # pulls of the records all of whose indices are levels
 _HARDLY = 3e-4  # of the target
@@ -93,8 +94,9 @@ def _coarse(rows: _Rows, kind: Kind, errors: float) -> tuple[_Rows, _Floats, Sum
         if rows.depth > _DEEPEST_FOR_ALL and highest == math.inf:
             break
         levels, sums, matters = _looked_at(rows, kind, highest, errors)
-        if matters[-1] > _HARDLY and highest < math.inf and rows.depth <= _DEEPEST_FOR_ALL:
-            levels, sums, matters = _looked_at(rows, kind, math.inf, errors)
+        for higher in (highest + _HIGHER * abs(highest), math.inf):
+            if matters[-1] > _HARDLY and highest < math.inf and rows.depth <= _DEEPEST_FOR_ALL:
+                levels, sums, matters = _looked_at(rows, kind, higher, errors)
         hardly = matters <= _HARDLY
         end = int(np.argmax(hardly)) + 1 if hardly.any() else levels.size
         highest = float(levels[end - 1]) if hardly.any() else math.inf

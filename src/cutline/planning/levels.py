@@ -21,6 +21,7 @@ FRESH = Sources(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1))
 """Arms without a pull."""
 
 _STEP = 1.06  # from one level to the next, in the pulls of an arm on the threshold
+_STEP_FOR_FEW = 1.12
 _FINE = 1.04  # in expected pulls: levels are put between two that are further apart
 _BETWEEN = 4
 _SHORT = 32  # pulls
@@ -74,7 +75,7 @@ def first_levels(policy: Policy, threshold: float, first: int, depth: int, few: 
     And those at which arms do that are half a deviation from it: an index can be lowest at the threshold by so much
     that arms leave it long before. ``few`` arms may all be far from it.
     """
-    shares = _FARTHER if few else _NEAR
+    shares, factor = (_FARTHER, _STEP_FOR_FEW) if few else (_NEAR, _STEP)
     forced = int(policy.pulls_each_arm_first)
     found = [[-math.inf], *([] for _ in shares)]  # at first nothing but the first pull of each arm has been made
     n = float(max(first, forced))
@@ -86,7 +87,7 @@ def first_levels(policy: Policy, threshold: float, first: int, depth: int, few: 
         values = [policy.index(pulls, min(max(total, 0.0), pulls), threshold, *policy.parameters()) for total in totals]
         for part, value in zip(found, [min(values[:4]), *values[4:]], strict=True):
             part.append(value)
-        n = max(n * _STEP, n + 1.0)
+        n = max(n * factor, n + 1.0)
     return np.unique(np.concatenate([np.maximum.accumulate(part) for part in found]))
 
 
