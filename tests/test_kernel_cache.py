@@ -15,6 +15,7 @@ from numba.core import caching
 
 import cutline
 from cutline import Uniform
+from cutline.compiled import fingerprint
 from cutline.simulation.stepping import stepping_kernel
 from surroundings import PATIENCE
 
@@ -177,6 +178,14 @@ def test_a_kernel_is_compiled_anew_when_fields_of_a_tuple_that_it_takes_are_swap
         assert run(tmp_path, GIVES_A_TUPLE) == {"answer": 2.0, "hits": hits}
 
 
+def test_a_kernel_is_compiled_anew_when_a_function_that_stands_below_it_changes(tmp_path: Path) -> None:
+    imports, block, own = KERNEL.partition("@jit\n")[0], *KERNEL[KERNEL.index("@jit\n") :].split("@kernel\n")
+    for power, answer, hits in (("x * x", 10.0, 0), ("x * x", 10.0, 1), ("x * x * x", 28.0, 0)):
+        text = f"{imports}@kernel\n{own}\n{block.replace('x * x', power)}"
+        (tmp_path / "kernel_of_a_user.py").write_text(text, encoding="utf-8")
+        assert run(tmp_path, SMALL_PROGRAM) == {"answer": answer, "hits": hits}
+
+
 FROM_A_MODULE_THAT_NOBODY_CAN_IMPORT = SMALL_PROGRAM.replace(
     "from kernel_of_a_user import step",
     "import runpy; step = runpy.run_path('kernel_of_a_user.py', run_name='nowhere_to_be_found')['step']",
@@ -307,4 +316,4 @@ def test_the_cache_goes_where_numba_is_told_to_put_it(small: Path) -> None:
 def test_this_process_has_the_fingerprint_that_any_process_computes(tmp_path: Path) -> None:
     other = run(tmp_path)
     kernel: Any = stepping_kernel(Uniform)
-    assert other["fingerprint"] == kernel._cache._fingerprint
+    assert other["fingerprint"] == fingerprint(kernel)

@@ -21,7 +21,7 @@ import threading
 import types
 from array import array
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
@@ -101,9 +101,7 @@ def kernel(function: F) -> F:
     _rename(function)
     compiled: Any = numba.njit(**_OPTIONS)(function)
     if compiled is not function:  # else numba is switched off
-        with suppress(RuntimeError):  # no folder to write to: it is compiled anew in every process
-            compiled._cache = KernelCache(function, fingerprint(function))
-            compiled.compile = compiled_once(compiled)
+        compiled.compile = compiled_once(compiled, lambda: KernelCache(function, fingerprint(function)))
     return cast(F, compiled)
 
 

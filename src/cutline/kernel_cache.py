@@ -12,6 +12,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,24 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime.nrt import rtsys
 
 
-def compiled_once(kernel: Any) -> Callable[[Any], Any]:
-    """Return the compiling of a kernel so that, of processes that need it at the same time, one does it."""
+def compiled_once(kernel: Any, open_cache: Callable[[], "KernelCache"]) -> Callable[[Any], Any]:
+    """Return the compiling of a kernel so that, of processes that need it at the same time, one does it.
+
+    Its cache is opened when it is first needed: only then is all defined that the kernel calls, since functions may
+    stand below it in a module.
+    """
     compile_or_load = kernel.compile
 
+    @cache
+    def is_cached() -> bool:
+        try:
+            kernel._cache = open_cache()
+        except RuntimeError:  # no folder to write to: it is compiled anew in every process
+            return False
+        return True
+
     def after_others(signature: Any) -> Any:
-        if kernel._cache.holds(signature, kernel.targetctx):
+        if not is_cached() or kernel._cache.holds(signature, kernel.targetctx):
             return compile_or_load(signature)
         with global_compiler_lock, kernel._cache.no_other_process():
             return compile_or_load(signature)

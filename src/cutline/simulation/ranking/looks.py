@@ -203,7 +203,7 @@ def _pull_on(games: Games, run: Any, arm: int, word: Any, stood: Any, more: Any,
     return (np.uint32(pulls) << _HALF) | (np.uint32(called) << _CALLED) | np.uint32(total)
 
 
-@kernel  # the last here: what it is cached under knows only what is defined by now
+@kernel
 def play_looks(games: Games, ranks: Ranks, high: int, by_arm: bool, outcome: Outcome) -> int:
     """Play runs with many looks, all thought to be below or at rank ``high``; return how many were played.
 
