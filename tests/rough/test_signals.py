@@ -26,7 +26,13 @@ TIMES = 20
 FEW = 3
 COMMANDS = list(commands())
 
-BEGIN = "import os; from cutline.__main__ import main; os.write(int(os.environ['BEGUN']), b'.'); main()"
+BEGIN = """
+import os
+from cutline import __main__
+first = __main__._occupy_standard_streams
+__main__._occupy_standard_streams = lambda: (os.write(int(os.environ['BEGUN']), b'.'), first())
+__main__.main()
+"""
 
 Start = Callable[..., "subprocess.Popen[Any]"]
 
