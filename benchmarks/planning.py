@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,14 +32,37 @@ CASES = (  # prior, threshold, share of errors
     ((9.0, 0.3), 0.99, 0.1),
 )
 POLICIES = "LSA", "APT(0.05)", "Opt-KG(1,1)", "Lai"
-ARMS = 100, 1_000, 100_000
-MANY = 5_000
-PULLS = 100_000_000
+ARMS = 10, 30, 99, 1_000, 100_000
+GIVEN = 60, 5_000
+PULLS = 200_000_000
 AROUND = np.array([0.97, 0.985, 1.0, 1.015, 1.03])
 
 
-def line(what: str, guess: Problem | Beliefs, threshold: float, name: str, share: float, pulls: int) -> str:
+class Case(NamedTuple):
+    """A guess of the means, what it is called, and the share of errors that a plan is for."""
+
+    what: str
+    guess: Problem | Beliefs
+    threshold: float
+    share: float
+
+
+def cases() -> Iterator[Case]:
+    """Yield what is planned for."""
+    for (prior, threshold, share), arms in product(CASES, ARMS):
+        yield Case(f"Beta({prior[0]:g}, {prior[1]:g})", Beliefs.prior(*prior, arms), threshold, share)
+    prior, threshold, share = CASES[0]
+    for arms in GIVEN:
+        rng = np.random.default_rng(7)
+        means, given = rng.beta(*prior, arms), rng.integers(5, 30, arms)
+        pilot = Beliefs.after(given, rng.binomial(given, means))
+        yield Case("given means", Problem(means, threshold), threshold, share)
+        yield Case("a pilot round", pilot, threshold, share)
+
+
+def line(case: Case, name: str, pulls: int, seed: int) -> str:
     """Return what is computed and simulated, as a row of a table."""
+    what, guess, threshold, share = case
     policy, arms = parse(name), guess.arms
     row = f"| {what} | {threshold:g} | {share:.2%} | {policy} | {arms:,} |"
     start = time.process_time()
@@ -50,7 +74,7 @@ def line(what: str, guess: Problem | Beliefs, threshold: float, name: str, share
     budget = curve.budget(share * arms)
     if budget is None or budget < 1.1 * arms:
         return f"{row} one round |  |  | {seconds:.1f} |"
-    simulator = Simulator(guess, threshold, policy, 1, None, False)
+    simulator = Simulator(guess, threshold, policy, seed, None, False)
     at = np.unique(np.round(budget * AROUND).astype(np.int64))
     draws = max(8, math.ceil(pulls / (simulator.cost(at) * simulator.repeats(at))))
     seen = simulator.play(at, 1, range(draws)).mean(axis=1)
@@ -61,28 +85,14 @@ def line(what: str, guess: Problem | Beliefs, threshold: float, name: str, share
     return f"{row} {budget / arms:,.2f} | {100 * off:+.2f} | {100 * deviation:.2f} | {seconds:.1f} |"
 
 
-def rows(pulls: int) -> Iterator[str]:
-    """Yield the rows of the table."""
-    for (prior, threshold, share), arms, name in product(CASES, ARMS, POLICIES):
-        what = f"Beta({prior[0]:g}, {prior[1]:g})"
-        yield line(what, Beliefs.prior(*prior, arms), threshold, name, share, pulls)
-    prior, threshold, share = CASES[0]
-    rng = np.random.default_rng(7)
-    means, given = rng.beta(*prior, MANY), rng.integers(5, 30, MANY)
-    pilot = Beliefs.after(given, rng.binomial(given, means))
-    for name in POLICIES:
-        yield line("given means", Problem(means, threshold), threshold, name, share, pulls)
-        yield line("a pilot round", pilot, threshold, name, share, pulls)
-
-
 def main() -> None:
     """Write the table, with about as many pulls a line as the first argument says."""
     pulls = int(float(sys.argv[1])) if len(sys.argv) > 1 else PULLS
     lines = ["| means | threshold | errors | policy | arms | pulls an arm | off by, % | standard error | seconds |"]
     lines.append("| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |")
-    for row in rows(pulls):
-        lines.append(row)
-        print(row, flush=True)
+    for seed, (case, name) in enumerate(product(cases(), POLICIES)):
+        lines.append(line(case, name, pulls, seed))
+        print(lines[-1], flush=True)
     text = REPORT.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     table = "\n".join(lines)
