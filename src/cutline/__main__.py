@@ -51,7 +51,7 @@ def _occupy_standard_streams() -> None:
         pass
     os.close(number)
     if sys.stderr is None:
-        sys.stderr = open(_STANDARD_ERROR, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(_STANDARD_ERROR, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - open to the end
 
 
 if __name__ == "__main__":

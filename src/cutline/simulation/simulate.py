@@ -51,19 +51,15 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
     The aggregate regret of a policy at a budget is the mean of those counts over runs (paper, eq. 3).
 
     ``policies``: policies or their names, such as ``[LSA(), "APT(0.05)"]``, no two alike.
-    ``budgets``: pulls in all, increasing, each at least K. A policy that is not anytime (UCBE) is run afresh
-    for each budget.
-    ``streams``: "common" lets all policies see the same rewards (sharper comparisons), "independent" gives
-    every policy its own.
+    ``budgets``: pulls in all, increasing, each at least K. A policy that is not anytime (UCBE) is run afresh for each.
+    ``streams``: "common" lets all policies see the same rewards (sharper comparisons), "independent" each its own.
     ``decide``: "mean" calls an arm above whose mean reward is at or above the threshold, the paper's rule; "prior" one
     that is more likely above than below by a prior learnt from all arms' records at that budget.
-    ``pulls``: whether the curves are to tell how often each arm was pulled; without it many arms and budgets take less
-    time and memory.
-    ``executor``: any concurrent.futures Executor, or a number of threads; default: a thread for each core.
+    ``pulls``: whether to count how often each arm was pulled, which takes time and memory with many arms and budgets.
+    ``executor``: any concurrent.futures Executor, or a number of threads; default: one a core. The result is the same.
     ``progress``: None shows a bar on a terminal, False none, a callable is told the pulls done as they are done.
 
-    The same seed gives the same result on any executor. Raises InvalidInputError for what is out of range and
-    OutOfMemoryError for a problem that cannot fit.
+    Raises InvalidInputError for what is out of range and OutOfMemoryError for a problem that cannot fit.
     """
     chosen = check_policies(policies)
     at = check_budgets(budgets, problem.arms)
