@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import betainc, betaincc, betaln
 
-from cutline.beliefs.critical_costs import indices, level
+from cutline.beliefs.critical_costs import Floats, indices, level
 from cutline.beliefs.prior import Prior
 
 DEPTH = 10
@@ -66,6 +66,38 @@ def test_they_are_right_within_two_hundredths(a: float, b: float, threshold: flo
         want = naive.index(n, s)
         if want < 25.0:
             assert found[place(n, s)] == pytest.approx(want, abs=0.02), (n, s)
+
+
+def crossing(costs: Floats, going_on: Floats, error: float) -> float:
+    """-ln of the cost where a chord meets the error; if going on is never better, of the lowest cost or the error."""
+    if (going_on >= error).all():
+        return max(-math.log(costs[-1]), -math.log(error))
+    first = int(np.argmax(going_on < error))
+    more, less = going_on[first - 1] - error, error - going_on[first]
+    return -math.log(costs[first] + (costs[first - 1] - costs[first]) * less / (more + less))
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("a", "b", "threshold"), [(1, 1, 0.5), (2, 2, 0.2), (8, 1, 0.9), (0.5, 0.5, 0.95), (30, 30, 0.5)]
+)
+def test_they_are_those_of_the_recursion_at_every_cost(a: float, b: float, threshold: float) -> None:
+    """Whatever costs are passed over, nothing is lost: the same to the last bit that is kept."""
+    prior, costs = Prior.beta(a, b), np.exp(-np.arange(math.log(2.0), 30.0, 0.1))
+    above, below = level(prior, threshold, HORIZON)
+    best = np.repeat((np.minimum(above, below) / (above + below))[:, None], costs.size, axis=1)
+    found = indices(prior, threshold, DEPTH)
+    for n in range(HORIZON - 1, -1, -1):
+        s = np.arange(n + 1.0)
+        fails, succeeds = (n + 1.0 - s) / (n + 1.0), (s + 1.0) / (n + 1.0)
+        p = succeeds * (above[1:] + below[1:])
+        above, below = fails * above[:-1] + succeeds * above[1:], fails * below[:-1] + succeeds * below[1:]
+        p, error = (p / (above + below))[:, None], (np.minimum(above, below) / (above + below))[:, None]
+        going_on = costs + p * best[1:] + (1.0 - p) * best[:-1]
+        best = np.minimum(going_on, error)
+        if n <= DEPTH:
+            want = [crossing(costs, *row) for row in zip(going_on, error[:, 0], strict=True)]
+            assert found[place(n, 0) : place(n + 1, 0)].tolist() == pytest.approx(want, abs=2.0**-20), n
 
 
 @pytest.mark.parametrize(

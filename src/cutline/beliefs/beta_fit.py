@@ -44,31 +44,38 @@ class Shape(NamedTuple):
 
 
 class _Counts(NamedTuple):
-    """The different values that a count has among the records, (V,), and which of them each record has, (R,)."""
+    """The different values that counts have among the records, one count's after another's, (V,): ``values``.
+
+    ``kind``: which count has it, (V,). ``which``: where each record's values stand, (counts, R).
+    """
 
     values: Floats
+    kind: NDArray[np.intp]
     which: NDArray[np.intp]
 
     @classmethod
-    def of(cls, counts: Floats) -> "_Counts":
-        """Return those of the counts of all records, (R,)."""
-        return cls(*np.unique(counts, return_inverse=True))
+    def of(cls, *counts: Floats) -> "_Counts":
+        """Return those of some counts of all records, (R,) each."""
+        each = [np.unique(count, return_inverse=True) for count in counts]
+        sizes = [values.size for values, _ in each]
+        before = np.cumsum([0, *sizes[:-1]])
+        which = np.stack([place + first for (_, place), first in zip(each, before, strict=True)])
+        return cls(np.concatenate([values for values, _ in each]), np.repeat(np.arange(len(counts)), sizes), which)
 
-    def rise(self, function: Callable[[Floats], Floats], start: float) -> Floats:
-        """Return by how much a function rises from a start over each record's count, (R,)."""
-        rises: Floats = function(start + self.values) - function(np.array([start]))
+    def rises(self, function: Callable[[Floats], Floats], *starts: float) -> Floats:
+        """Return by how much a function rises from a start a count over each record's counts, (counts, R)."""
+        at = np.array(starts)
+        rises: Floats = function(at[self.kind] + self.values) - function(at)[self.kind]
         return rises[self.which]
 
 
 class _Records(NamedTuple):
-    """How many arms stand at each record, (R,) each; ``like``: 1 for the Beta, and where all rewards are like a point.
+    """How many arms stand at each record, (R,); ``like``: 1 for the Beta, and where all rewards are like a point.
 
-    Its shape is (1 + P, R).
+    ``counts`` are total, failures and pulls. The shape of ``like`` is (1 + P, R).
     """
 
-    n: _Counts
-    total: _Counts
-    failures: _Counts
+    counts: _Counts
     arms: Floats
     like: Floats
 
@@ -120,8 +127,8 @@ def around(n: Floats, total: Floats, count: Floats) -> list[tuple[float, Shape]]
 
 def _fits(n: Floats, total: Floats, count: Floats) -> list[_Fit]:
     like = np.stack([total == total, total == 0.0, total == n]).astype(np.float64)
-    counts = _Counts.of(n), _Counts.of(total), _Counts.of(n - total)
-    records = [_Records(*counts, count, like[which]) for which in ([0], [0, 1], [0, 2], [0, 1, 2])]
+    counts = _Counts.of(total, n - total, n)
+    records = [_Records(counts, count, like[which]) for which in ([0], [0, 1], [0, 2], [0, 1, 2])]
     starts = [np.array(start) for start in _STARTS]
     alone = _best(records[0], starts)
     zero, one = (_best(each, [np.append(x, _POINT) for x in (alone.x, starts[0])]) for each in records[1:3])
@@ -177,16 +184,17 @@ def _climb(records: _Records, start: Floats) -> _Place:
 
 def _look(records: _Records, x: Floats) -> _Place:
     """Return what is to be known of the shape with parameters x."""
-    n, total, failures, count, like = records
+    counts, count, like = records
     a, b, weights = _unpack(x)
     parts = weights[:, None] * like
-    parts[0] *= np.exp(total.rise(gammaln, a) + failures.rise(gammaln, b) - n.rise(gammaln, a + b))
+    of_a, of_b, of_both = counts.rises(gammaln, a, b, a + b)
+    parts[0] *= np.exp(of_a + of_b - of_both)
     likelihood = parts.sum(axis=0) + _UNDERFLOW
     shares = parts / likelihood
-    by_a, by_b = total.rise(psi, a), failures.rise(psi, b)
+    by_a, by_b, by_both = counts.rises(psi, a, b, a + b)
     scores = np.empty((x.size, count.size))
     scores[0] = (a * b / (a + b)) * shares[0] * (by_a - by_b)
-    scores[1] = shares[0] * (a * by_a + b * by_b - (a + b) * n.rise(psi, a + b))
+    scores[1] = shares[0] * (a * by_a + b * by_b - (a + b) * by_both)
     scores[2:] = shares[1:] - weights[1:, None]
 
     points = weights[1:]

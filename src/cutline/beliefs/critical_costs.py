@@ -12,10 +12,12 @@ index policies, AISTATS 2016, whose Lagrangian relaxation this is).
 
 All W_c are found at once, level by level from the last, at costs that are ``_STEP`` apart in their logarithm; between
 two of them the critical cost is where a chord meets e, which is right within 0.02 in the logarithm. W_c = e at the last
-level, ``_HORIZON`` times as deep as the last record that is wanted.
+level, ``_HORIZON`` times as deep as the last record that is wanted. At costs above the critical one W_c is e, and where
+that holds after either reward too, going on is seldom better: most records need only a part of all costs.
 """
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,20 +59,39 @@ def indices(prior: Prior, threshold: float, depth: int) -> Floats:
 
 def level(prior: Prior, threshold: float, pulls: int) -> Level:
     """Return the level of the records with so many pulls."""
-    means, weights = prior.points(threshold)
-    total = np.arange(pulls + 1.0)[:, None]
-    ways = gammaln(pulls + 1.0) - gammaln(total + 1.0) - gammaln(pulls - total + 1.0)
-    likely = np.exp(ways + xlogy(total, means) + xlog1py(pulls - total, -means)) * weights
-    above = means >= threshold
+    _, weights = prior.points(threshold)
+    chances, above = _chances(threshold, pulls)
+    likely = chances * weights
     return Level(likely[:, above].sum(axis=1), likely[:, ~above].sum(axis=1))
 
 
+@lru_cache(maxsize=4)
+def _chances(threshold: float, pulls: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the chance of each total of so many pulls at each point of a prior, (pulls + 1, P), and which are above.
+
+    The points are the same for all priors.
+    """
+    means, _ = Prior.beta(1.0, 1.0).points(threshold)
+    total = np.arange(pulls + 1.0)[:, None]
+    ways = gammaln(pulls + 1.0) - gammaln(total + 1.0) - gammaln(pulls - total + 1.0)
+    return np.exp(ways + xlogy(total, means) + xlog1py(pulls - total, -means)), means >= threshold
+
+
 @jit_in_place
-def _crossing(going_on: Any, costs: Any, error: float) -> float:
-    """Return minus the logarithm of the highest cost at which going on costs less than the error, (costs,) each."""
-    place = 0
-    while place < costs.size and going_on[place] >= error:
+def _first_below(going_on: Any, first: int, error: float) -> int:
+    """Return the first place from ``first`` on where going on costs less than the error, their number if none is."""
+    place = first
+    while place < going_on.size and going_on[place] >= error:
         place += 1
+    return place
+
+
+@jit_in_place
+def _crossing(costs: Any, place: int, going_on: Any, error: float) -> float:
+    """Return minus the logarithm of the highest cost at which going on costs less than the error.
+
+    ``place`` is the first of the costs at which it does.
+    """
     if place == costs.size:
         return max(-math.log(costs[-1]), -math.log(max(error, 1e-300)))
     more, less = going_on[place - 1] - error, error - going_on[place]
@@ -79,12 +100,17 @@ def _crossing(going_on: Any, costs: Any, error: float) -> float:
 
 @kernel
 def _sweep(last: Level, costs: Any, found: Any) -> None:
-    """Fill in the indices of all records of the first levels, going back from the last level, which is overwritten."""
+    """Fill in the indices of all records of the first levels, going back from the last level, which is overwritten.
+
+    Costs fall. A row of ``best`` has W_c from the cost at the place in ``stops`` on; before, it is e, in ``errors``.
+    """
     above, below = last
     horizon = above.size - 1
     best = np.empty((horizon + 1, costs.size))  # W_c of each record of a level
+    errors = np.empty(horizon + 1)
+    stops = np.full(horizon + 1, costs.size)
     for s in range(horizon + 1):
-        best[s, :] = min(above[s], below[s]) / (above[s] + below[s])
+        errors[s] = min(above[s], below[s]) / (above[s] + below[s])
     for n in range(horizon - 1, -1, -1):
         for s in range(n + 1):
             failure, success = (n + 1.0 - s) / (n + 1.0), (s + 1.0) / (n + 1.0)
@@ -94,10 +120,19 @@ def _sweep(last: Level, costs: Any, found: Any) -> None:
             likely = above[s] + below[s]
             p, error = of_success / likely, min(above[s], below[s]) / likely
             here, after_success = best[s], best[s + 1]
-            for j in range(costs.size):
+            first = min(stops[s], stops[s + 1])
+            of_successes, of_failures = p * errors[s + 1], (1.0 - p) * errors[s]
+            while first > 0 and costs[first - 1] + of_successes + of_failures < error:
+                first -= 1
+            first = max(first - 1, 0)  # a chord needs the last cost at which going on is no better
+            here[first : stops[s]] = errors[s]
+            after_success[first : stops[s + 1]] = errors[s + 1]
+            for j in range(first, costs.size):
                 here[j] = costs[j] + p * after_success[j] + (1.0 - p) * here[j]
-            place = n * (n + 1) // 2 + s
-            if place < found.size:
-                found[place] = _crossing(here, costs, error)
-            for j in range(costs.size):
+            place = _first_below(here, first, error)
+            at = n * (n + 1) // 2 + s
+            if at < found.size:
+                found[at] = _crossing(costs, place, here, error)
+            for j in range(place, costs.size):
                 here[j] = min(here[j], error)
+            errors[s], stops[s] = error, place

@@ -40,6 +40,7 @@ _PIECE = 100  # records, so that what is computed of them stays in the cache
 _NODES = 4  # in a cell
 _NEAR, _FINEST = 0.02, 10  # how near the threshold cells are cut into smaller ones, and how often these are halved
 _PLACES, _PARTS = np.polynomial.legendre.leggauss(_NODES)
+_THREE, _SHARES = np.polynomial.legendre.leggauss(3)
 _ANGLES: Floats = (0.5 * np.pi / _CELLS * (np.arange(_CELLS)[:, None] + 0.5 * (1.0 + _PLACES))).ravel()
 _LN: Floats = 2.0 * np.log(np.sin(_ANGLES))
 _LN_REST: Floats = 2.0 * np.log(np.cos(_ANGLES))
@@ -68,9 +69,8 @@ class Prior:
         low, width = edges[:-1], np.diff(edges)
         cell = np.searchsorted(EDGES, low, side="right") - 1
         weights = self.masses[cell] * width / _WIDTHS[cell]
-        nodes, shares = np.polynomial.legendre.leggauss(3)
-        means = low[:, None] + width[:, None] * (0.5 + 0.5 * nodes)
-        return np.append(means, [0.0, 1.0]), np.append(weights[:, None] * (0.5 * shares), self.masses[-2:])
+        means = low[:, None] + width[:, None] * (0.5 + 0.5 * _THREE)
+        return np.append(means, [0.0, 1.0]), np.append(weights[:, None] * (0.5 * _SHARES), self.masses[-2:])
 
     @classmethod
     def learn(cls, pulls: ArrayLike, totals: ArrayLike, arms: ArrayLike) -> "Prior":

@@ -5,6 +5,7 @@ a policy if it has a kernel that plays one stage; runs, refits and looks are the
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ def in_stages(
 
     ``play_on(table, spent, records, budgets)`` plays a stage from the records given, none if nothing is spent.
     """
-    table = policy.table(policy.learn(tally(), threshold), threshold)
+    table = _first_table(policy, threshold)
     spent, records = 0, (np.zeros(arms, np.int64), np.zeros(arms, np.int64))
     seen: list[Records] = []
     while spent < budgets[-1]:
@@ -77,6 +78,12 @@ def in_stages(
         if end < budgets[-1]:
             table = policy.table(policy.learn(tally(*records), threshold), threshold)
     return np.concatenate([pulls for pulls, _ in seen]), np.concatenate([totals for _, totals in seen])
+
+
+@lru_cache(maxsize=4)
+def _first_table(policy: LearningPolicy, threshold: float) -> NDArray[np.float64]:
+    """Return the policy's parameter before the first refit, with which every run begins."""
+    return policy.table(policy.learn(tally(), threshold), threshold)
 
 
 def play_stages(kernel: StageKernel, chunk: Chunk) -> ChunkResult:
