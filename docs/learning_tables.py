@@ -1,10 +1,13 @@
-"""Print a table of policies.md about many arms: python docs/learning_tables.py ARMS DRAWS THRESHOLD [THRESHOLD ...]
+"""Print tables of policies.md and replay.md about priors that are learnt.
 
-Each game draws the means of its arms from Beta(2, 2). Thousand arms take about two seconds a draw and threshold.
+python docs/learning_tables.py ARMS DRAWS THRESHOLD [THRESHOLD ...] prints the errors of so many arms, python
+docs/learning_tables.py fewest DRAWS how many arms it takes for a learnt prior to pay. Each game draws the means of its
+arms from Beta(2, 2). It takes about a second a draw and threshold.
 """
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -62,14 +65,26 @@ ROWS: dict[str, tuple[Policy, str]] = {
 """What is compared: a policy, and how it decides in the end."""
 
 
-def errors_of(arms: int, draw: int, threshold: float) -> list[list[int]]:
-    """Return the wrong decisions of every row at every budget, on means drawn for this draw."""
+PAYS = "Lai, decides by the mean", "Bayes, decides by the learnt prior"
+"""The rows that are held against each other to see from how many arms on a learnt prior pays."""
+FEWEST = (10, 20, 50, 100, 200, 500)
+"""Arms with which it is tried."""
+FEWEST_AT = (5, 10)
+"""Pulls an arm at which it is tried."""
+THRESHOLDS = (0.2, 0.5, 0.7)
+
+
+def errors_of(
+    arms: int, draw: int, threshold: float, titles: Sequence[str] = tuple(ROWS), at: Sequence[int] = PULLS_AN_ARM
+) -> list[list[int]]:
+    """Return the wrong decisions of some rows at so many pulls an arm, on means drawn for this draw."""
     problem = Problem(np.random.default_rng([SEED, draw]).beta(2.0, 2.0, arms), threshold)
-    budgets = np.array([arms * pulls for pulls in PULLS_AN_ARM])
-    chunks = {policy: Chunk(problem, policy, budgets, stream_key(SEED, ""), draw, 1) for policy, _ in ROWS.values()}
+    budgets = np.array([arms * pulls for pulls in at])
+    rows = [ROWS[title] for title in titles]
+    chunks = {policy: Chunk(problem, policy, budgets, stream_key(SEED, ""), draw, 1) for policy, _ in rows}
     played = {policy: play(chunk) for policy, chunk in chunks.items()}
     found = []
-    for policy, decide in ROWS.values():
+    for policy, decide in rows:
         result, row = played[policy], []
         for pulls, totals in zip(result.pulls, result.totals, strict=True):
             if decide == "told":
@@ -88,6 +103,21 @@ def with_error(errors: NDArray[np.float64]) -> str:
     return f"{mean:.{digits}f} \N{PLUS-MINUS SIGN} {error:.{digits}f}"
 
 
+def fewest(draws: int) -> None:
+    """Print how many more errors Bayes makes than Lai, in per cent of Lai's: means of differences in the same games."""
+    heads = [f"{threshold:g}: {pulls} an arm" for threshold in THRESHOLDS for pulls in FEWEST_AT]
+    print("| " + " | ".join(["arms", *heads]) + " |\n" + "| ---: |" + " ---: |" * len(heads))
+    for arms in FEWEST:
+        cells = []
+        for threshold in THRESHOLDS:
+            found = np.array([errors_of(arms, draw, threshold, PAYS, FEWEST_AT) for draw in range(draws)], float)
+            lai, bayes = found.transpose(1, 2, 0)
+            for more, base in zip(bayes - lai, lai.mean(axis=1), strict=True):
+                error = more.std(ddof=1) / math.sqrt(draws)
+                cells.append(f"{100 * more.mean() / base:+.1f} \N{PLUS-MINUS SIGN} {100 * error / base:.1f} %")
+        print("| " + " | ".join([f"{arms:,}", *cells]) + " |", flush=True)
+
+
 def main(arms: int, draws: int, thresholds: list[float]) -> None:
     """Print the table."""
     heads = [f"{threshold:g}: {pulls} an arm" for threshold in thresholds for pulls in PULLS_AN_ARM]
@@ -99,6 +129,9 @@ def main(arms: int, draws: int, thresholds: list[float]) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["fewest"] and len(sys.argv) == 3:
+        fewest(int(sys.argv[2]))
+        sys.exit()
     if len(sys.argv) < 4:
         sys.exit(__doc__)
     main(int(sys.argv[1]), int(sys.argv[2]), [float(threshold) for threshold in sys.argv[3:]])
