@@ -37,18 +37,24 @@ def assert_same(ranked: ChunkResult, stepped: ChunkResult) -> None:
 
 
 def assert_ranked_as_stepped(chunk: Chunk) -> None:
-    """Play all runs by rank, with and without what comes of each arm, which is worked out in other ways."""
+    """Play all runs by rank, with and without what comes of each arm, which is worked out in other ways.
+
+    Without it once more, counted in blocks as the pulls of many arms are, which are not logged.
+    """
     stepped = play(chunk, "stepping")
     assert_same(play_by_rank(chunk), stepped)
     only_errors = play_by_rank(replace(chunk, by_arm=False))
     assert np.array_equal(only_errors.errors, stepped.errors)
     assert only_errors.pulls.shape == only_errors.totals.shape == (chunk.budgets.size, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_rank, "_WORTH_A_LOG", 0)
+        assert np.array_equal(play_by_rank(replace(chunk, by_arm=False)).errors, stepped.errors)
 
 
 @pytest.mark.parametrize("name", POLICIES)
 @share_of_examples(0.15)
 @given(
-    arms=st.sampled_from([1, 2, 7, 127, 128, 129, 300]),
+    arms=st.sampled_from([1, 2, 7, 15, 16, 17, 255, 256, 257, 300, 513]),
     threshold=st.sampled_from([0.5, 0.3, 1 / 3, 0.9, 0.01]),
     shares=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=6),
     longest=st.sampled_from([1, 3, 12, 40]),
@@ -56,12 +62,16 @@ def assert_ranked_as_stepped(chunk: Chunk) -> None:
 def test_every_run_is_the_stepping_engines(
     name: str, arms: int, threshold: float, shares: list[float], longest: int
 ) -> None:
-    """On either side of a tile's size; with budgets anywhere, equal arms' ties cut through among them."""
+    """On either side of a tile's size, or a block's; with budgets anywhere, equal arms' ties cut through among them."""
     budgets = sorted({arms + round(share * longest * arms) for share in shares})
     chunk = chunk_of(parse(name), beta_arms(arms, threshold), budgets)
     stepped = play(chunk, "stepping")
     assert_same(play(chunk, "ranking"), stepped)
-    assert np.array_equal(play(replace(chunk, by_arm=False), "ranking").errors, stepped.errors)
+    only_errors = replace(chunk, by_arm=False)
+    assert np.array_equal(play(only_errors, "ranking").errors, stepped.errors)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_rank, "_WORTH_A_LOG", 0)
+        assert np.array_equal(play(only_errors, "ranking").errors, stepped.errors)
 
 
 @pytest.mark.parametrize("policy", [LSA(), APT(0.05), OptKG(), Uniform(), parse("Lai")], ids=str)
@@ -97,10 +107,19 @@ def test_the_arm_at_which_a_look_comes_makes_some_of_its_pulls_in_a_later_word()
 
 
 @pytest.mark.parametrize("policy", [LSA(), OptKG(), Uniform()], ids=str)
-def test_budgets_one_apart_show_every_pull_of_a_tie_in_the_order_of_the_arms(policy: Policy) -> None:
+@pytest.mark.parametrize("budgets", [range(30, 300), range(30, 62)], ids=str)
+def test_budgets_one_apart_show_every_pull_of_a_tie_in_the_order_of_the_arms(policy: Policy, budgets: range) -> None:
+    """Many looks come at one level."""
     problem = Problem([0.5, 0.2, 0.8] * 10)
-    chunk = chunk_of(policy, problem, list(range(30, 300)), 1)
+    chunk = chunk_of(policy, problem, list(budgets), 1)
     assert_ranked_as_stepped(chunk)
+
+
+def test_runs_that_a_log_has_no_room_for_are_played_by_another_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    chunk = replace(chunk_of(LSA(), beta_arms(300), [700, 6000], 3), by_arm=False)
+    monkeypatch.setattr(by_rank, "_room", lambda games, ranks: 1)
+    assert play_by_rank(chunk).errors.shape[1] == 0
+    assert np.array_equal(play(chunk, "ranking").errors, play(chunk, "stepping").errors)
 
 
 def test_arms_with_means_of_0_and_1_and_next_to_them_get_their_own_rewards() -> None:

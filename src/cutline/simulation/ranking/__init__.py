@@ -26,9 +26,10 @@ With many looks nearly every pull is close to a level (``looks``):
   and which of them change a decision (``counting``): from these counts follow the levels (``levels``), and how many
   errors there are when all pulls below a level are made.
 - *block*: some arms that are counted together. Of the pulls at a level all are made, or none, in every block but the
-  one in which the look comes. Its arms are walked again if one of them changes a decision there (``ties``).
+  one in which the look comes. Its arms are walked again if one of them changes a decision there (``ties``). Where there
+  are few arms the pulls of a run are logged, and only those at the levels counted in blocks, small ones (``logs``).
 - *class*: the ranks between two levels, or those of a level. Where the pulls of each arm are asked for, a second walk
-  of all arms puts down where each *stands* after its last pull in each class.
+  of all arms puts down where each *stands* after its last pull in each class (``standing``).
 
 What is left to the other engines, and why:
 

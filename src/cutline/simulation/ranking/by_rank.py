@@ -12,7 +12,9 @@ from cutline.simulation.ranking.leaps import Window, leaps_to
 from cutline.simulation.ranking.looks import play_looks
 from cutline.simulation.ranking.narrowing import narrowed, spread_of, sums_of_ranks
 from cutline.simulation.ranking.pilot import take_aim
+from cutline.simulation.ranking.standing import play_looks_by_arm
 from cutline.simulation.ranking.stopping import NO_RANK, find_stop, share_out
+from cutline.simulation.ranking.strides import STRIDE
 from cutline.simulation.ranking.sums import MOST_OF_A_SUM, take_down
 from cutline.simulation.ranking.table import Ranks
 from cutline.simulation.ranking.walking import empty_log, empty_tile, survey
@@ -20,6 +22,9 @@ from cutline.simulation.ranking.walking import empty_log, empty_tile, survey
 _ATTEMPTS = 4
 _NARROWED = (1, 4, 16, 64)  # runs after which windows are made narrower
 _ROOM = 2  # times the pulls of a run can be logged
+_WORTH_A_LOG = 1 << 19  # pulls of a run
+_NUMBERS_OF_A_LOG = 1 << 18  # arms times looks
+_SLOTS_OF_A_LOG = 1 << 16  # and no more arms
 _NO_PARAMETERS = np.empty((1, 1, 1))  # a table has been computed with them
 
 
@@ -102,13 +107,24 @@ def _play_game(chunk: Chunk, budgets: NDArray[np.int64], outcome: Outcome) -> in
             part = outcome._replace(errors=errors)
             if budgets.size == 1:
                 more = _play_runs(games, *aim, part)
+            elif chunk.by_arm:
+                more = play_looks_by_arm(games, aim.ranks, aim.window.high, part)
             else:
-                more = play_looks(games, aim.ranks, aim.window.high, chunk.by_arm, part)
+                more = play_looks(games, aim.ranks, aim.window.high, _room(games, aim.ranks), part)
         outcome.errors[:, played : played + more] = errors[:, :more]
         played += more
         if played == chunk.runs:
             break
     return played
+
+
+def _room(games: Games, ranks: Ranks) -> int:
+    """Return room for the strides of a run with many looks, 0 if they are not to be logged."""
+    arms, budget = games.means.size, int(games.budgets[-1])
+    is_small = budget <= _WORTH_A_LOG and arms * games.budgets.size <= _NUMBERS_OF_A_LOG
+    if not is_small or max(arms, 4 * (ranks.above + 3)) > _SLOTS_OF_A_LOG:
+        return 0
+    return _ROOM * (budget // STRIDE + STRIDE * arms)
 
 
 def _games(chunk: Chunk) -> list[slice]:

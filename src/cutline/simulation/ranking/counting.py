@@ -1,11 +1,13 @@
 """The first walk of runs with many looks: it counts the pulls at each rank, and which of them change a decision.
 
 From the counts follow the levels of the looks (``levels``) and, where no more is asked for, the errors at each look
-(``ties``). Arms are counted block by block, so that of the pulls at a level only those of one block need another look.
+(``ties``). Many arms are counted block by block, so that of the pulls at a level only those of one block need another
+look. Few arms are counted together, and their pulls are logged, to be counted once more at the levels (``logs``).
 
 A code is four times a rank, and 1 more if the decision is wrong; in ``marks``, for arms below the threshold: for others
 the lowest bit is turned. Ranks are counted from 1 here; rank 0 is that of pulls that are made before any rank is looked
-at.
+at. A *slot* is a place in counts: four times the rank of a pull, and 2 more if the decision is wrong before it, and 1
+more if it is after it.
 """
 
 from typing import Any, NamedTuple
@@ -18,6 +20,7 @@ from cutline.simulation.chunks import Games
 from cutline.simulation.ranking.strides import (
     LANES,
     STRIDE,
+    TILE,
     Front,
     Marks,
     begin,
@@ -28,39 +31,63 @@ from cutline.simulation.ranking.strides import (
 from cutline.simulation.ranking.table import Ranks
 from cutline.simulation.rewards import count_ones
 
-_FIRST_BITS = 8
-_FIRST_BYTES = 1 << _FIRST_BITS
+FIRST_BITS = 8
+FIRST_BYTES = 1 << FIRST_BITS
 _ONE = np.uint64(1)
 _BIT = np.uint32(1)
 RANK_BIT = np.uint32(2)
 _RANK = np.uint32((1 << 32) - 4)
-_LEAST_BLOCK = 16  # arms
 _BLOCKS = 256
 _NUMBERS_AN_ARM = 8  # of the counts of blocks, or as many as stay in a core's cache
 _NUMBERS = 1 << 17
+_FULL = np.int64(-1)
 
 
 class Counter(NamedTuple):
     """What the first walk goes by, and counts.
 
-    ``made``, (blocks * C,): how many pulls the arms of a block make at each rank, four numbers for a rank: the decision
-    is right before and after the pull; wrong after it only; wrong before it only; wrong before and after. A block has
-    2^``shift`` arms. ``sums``, (C,): the same of all arms. ``whole``: all arms are a block, and the four numbers mean
-    nothing but their sum.
+    ``made``, (blocks * C,): how many pulls the arms of a block make at each slot. A block is as many ``tiles``.
+    ``sums``, (C,): the same of all arms.
 
     ``bytes``, (2, 256): how many arms of a block, below and above the threshold, begin with each byte of rewards, whose
     pulls are counted when the block ends. ``before`` and ``after``, (510,): codes before and after the last reward of 1
-    to 8 that begin a byte; none where the table is too shallow for that, or blocks too small.
+    to 8 that begin a byte: those of n rewards from place 2^n - 2 on; none where the table is too shallow for that.
     """
 
-    whole: bool
     marks: Marks
     made: NDArray[np.uint32]
-    shift: np.uint64
+    tiles: int
     sums: NDArray[np.uint32]
     bytes: NDArray[np.uint32]
     before: NDArray[np.uint32]
     after: NDArray[np.uint32]
+
+
+class Log(NamedTuple):
+    """The pulls of a run after those of the first bytes, in the order in which they are walked: (room,) strides.
+
+    ``slots``, (4 * room,): those of a stride's pulls, with ones that no pull has where it has fewer. ``arms``, (room,):
+    whose stride it is. ``length``, (1,): how many there are.
+    """
+
+    slots: NDArray[np.uint16]
+    arms: NDArray[np.uint16]
+    length: NDArray[np.int64]
+
+
+class Walk(NamedTuple):
+    """What a tile's arms are walked with: the ``first`` one, their ``front``, and ``truth``, (tile,), 1 if above.
+
+    ``made``: the counts of their block. ``limit``: the code from which on arms go no farther.
+    """
+
+    first: Any
+    front: Front
+    truth: NDArray[np.uint32]
+    marks: Marks
+    made: NDArray[np.uint32]
+    limit: Any
+    log: Log
 
 
 class Place(NamedTuple):
@@ -77,22 +104,27 @@ def counter_of(ranks: Ranks, arms: int, whole: bool) -> Counter:
     marks = _ranks_as_marks(ranks)
     codes = 4 * (ranks.above + 3)
     for_memory = min(codes // _NUMBERS_AN_ARM, arms * codes // _NUMBERS)
-    least = arms if whole else max(_LEAST_BLOCK, arms // _BLOCKS, for_memory)
-    shift = 0
-    while (1 << shift) < least:
-        shift += 1
-    deep_enough = marks.rows.size - 1 > _FIRST_BITS and (1 << shift) >= _FIRST_BYTES
-    beginnings = np.empty((2, 2 * _FIRST_BYTES - 2 if deep_enough else 0), np.uint32)
+    least = arms if whole else max(arms // _BLOCKS, for_memory, 1)
+    tiles = (least - 1) // TILE + 1
+    deep_enough = marks.rows.size - 1 > FIRST_BITS
+    beginnings = np.empty((2, 2 * FIRST_BYTES - 2 if deep_enough else 0), np.uint32)
     _walk_beginnings(marks, beginnings)
-    made = np.zeros((((arms - 1) >> shift) + 1) * codes, np.uint32)
-    counted = np.zeros((2, _FIRST_BYTES), np.uint32)
+    made = np.zeros(((arms - 1) // (tiles * TILE) + 1) * codes, np.uint32)
+    counted = np.zeros((2, FIRST_BYTES), np.uint32)
     sums = np.zeros(codes, np.uint32)
-    return Counter(whole, marks, made, np.uint64(shift), sums, counted, beginnings[0], beginnings[1])
+    return Counter(marks, made, tiles, sums, counted, beginnings[0], beginnings[1])
+
+
+@jit
+def empty_log(room: int) -> Log:
+    """Return space for so many strides, and more than those of a tile; the system makes it where it is used."""
+    room += TILE
+    return Log(np.empty(STRIDE * room, np.uint16), np.empty(room, np.uint16), np.zeros(1, np.int64))
 
 
 @jit_in_place
 def _walk_beginnings(marks: Marks, beginnings: NDArray[np.uint32]) -> None:
-    """Fill in the codes before and after the last of 1 to 8 rewards: those of n rewards from place 2^n - 2 on."""
+    """Fill in the codes before and after the last of 1 to 8 rewards."""
     bits: Any = np.int64(1)
     for place in range(beginnings.shape[1]):
         bits += place == (2 << bits) - 2
@@ -137,10 +169,11 @@ def more_at(counts: Any, place: Any) -> Any:
 
 
 @jit_in_place
-def begin_counts(counter: Counter) -> None:
+def begin_counts(counter: Counter, log: Log) -> None:
     """Begin a run."""
     counter.made[:] = 0
     counter.bytes[:] = 0
+    log.length[0] = 0
 
 
 @jit_in_place
@@ -155,116 +188,111 @@ def add_up(counter: Counter) -> None:
 
 @jit_in_place
 def count_pulls(
-    games: Games, run: Any, first_arm: Any, front: Front, truth: NDArray[np.uint32], counter: Counter, high: Any
+    games: Games,
+    run: Any,
+    first_arm: Any,
+    front: Front,
+    truth: NDArray[np.uint32],
+    counter: Counter,
+    high: Any,
+    log: Log,
 ) -> Any:
-    """Count the pulls of a tile's arms, whose words are in front, up to a rank.
+    """Count the pulls of a tile's arms, whose words are in front, up to a rank; log them if there is room.
 
-    ``truth``: 1 for arms above the threshold; for all 0 where changes do not matter. Return the least rank at which an
-    arm comes to the last row, one that no record has where none does.
+    ``truth``: 1 for arms above the threshold. Return the least rank at which an arm comes to the last row, one that no
+    record has where none does; -1 if the log is full.
     """
-    arms, limit, marks = front.words.size, np.uint32(4 * high + 4), counter.marks
-    made = counter.made[(first_arm >> np.int64(counter.shift)) * counter.sums.size :]
+    marks, limit = counter.marks, np.uint32(4 * high + 4)
+    made = counter.made[(first_arm // (counter.tiles * TILE)) * counter.sums.size :]
+    walk = Walk(first_arm, front, truth, marks, made, limit, log)
     pulls, least = np.int64(0), np.int64(counter.sums.size >> 2)
+    is_kept = log.arms.size > TILE  # else what is logged is overwritten, which takes less than two kinds of walks
     if counter.after.size > 0:
-        waiting = _first_byte(front, arms, truth, counter, limit)
-        pulls += _FIRST_BITS
+        waiting = _first_byte(walk, counter)
+        pulls += FIRST_BITS
     else:
-        waiting = begin(front, arms, marks)
-        for i in range(arms):
+        waiting = begin(front, front.words.size, marks)
+        for i in range(waiting):
             front.tops[i] ^= truth[i]
     while waiting > 0:
+        if log.length[0] + waiting > log.arms.size:
+            return _FULL
         if pulls & LANES == 0 and pulls > 0:
             next_words(games, run, first_arm, front, waiting, pulls)
-        length = length_of_stride(pulls, marks)
-        if length == STRIDE and counter.whole:
-            waiting = _stride(front, waiting, pulls, truth, counter, made, limit, False)
-        elif length == STRIDE:
-            waiting = _stride(front, waiting, pulls, truth, counter, made, limit, True)
+        length, walked = length_of_stride(pulls, marks), waiting
+        if length == STRIDE:
+            waiting = _go_on(walk, waiting, pulls, STRIDE)
         else:
             if pulls + 2 == marks.rows.size:
                 for j in range(waiting):
                     least = min(least, np.int64(front.tops[front.those[j]] >> RANK_BIT))
-            waiting = _single(front, waiting, pulls, truth, counter, made, limit)
+            waiting = _go_on(walk, waiting, pulls, 1)
+        log.length[0] += walked if is_kept else 0
         pulls += length
     return least
 
 
 @jit_inlined
-def _pull(place: Place, bits: Any, k: Any, row: Any, turn: Any, numbers: Any, made: Any, changes: Any) -> Place:
+def _pull(walk: Walk, place: Place, bits: Any, k: Any, row: Any, turn: Any, entry: Any) -> Place:
     """Count the pull that has reward number k of ``bits``; return where the arm is after it."""
     total = place.total + ((bits >> np.uint64(k)) & _ONE)
-    code = numbers[np.uint64(row + total)] ^ turn
-    wrong = code & _BIT if changes else np.uint32(0)
-    made[np.uint64(place.top + 2 * place.wrong + wrong)] += np.uint32(1)
+    code = walk.marks.numbers[np.uint64(row + total)] ^ turn
+    wrong = code & _BIT
+    slot = np.uint64(place.top + 2 * place.wrong + wrong)
+    walk.made[slot] += np.uint32(1)
+    walk.log.slots[entry + np.uint64(k)] = slot
     return Place(total, max(place.top, code ^ wrong), wrong)
 
 
 @jit_inlined
-def _at(front: Front, i: Any, changes: Any) -> Place:
-    """Return where an arm is."""
-    top = front.tops[i]
-    wrong = top & _BIT if changes else np.uint32(0)
-    return Place(np.uint64(front.totals[i]), top ^ wrong, wrong)
-
-
-@jit_inlined
-def _stride(
-    front: Front, waiting: Any, pulls: Any, truth: Any, counter: Counter, made: Any, limit: Any, changes: Any
-) -> Any:
-    """Let those who wait make a stride's pulls; return how many of them have no code from the limit on."""
-    count = np.int64(0)
-    numbers, rows, shift = counter.marks.numbers, counter.marks.rows, np.uint64(pulls & LANES)
-    row1, row2 = np.uint64(rows[pulls + 1]), np.uint64(rows[pulls + 2])  # else read again after each pull
-    row3, row4 = np.uint64(rows[pulls + 3]), np.uint64(rows[pulls + 4])
-    width = np.uint64(counter.sums.size)
+def _go_on(walk: Walk, waiting: Any, pulls: Any, length: Any) -> Any:
+    """Let those who wait make a stride's pulls, or one; return how many of them have no code from the limit on."""
+    front, rows, log = walk.front, walk.marks.rows, walk.log
+    count, first, last = np.int64(0), np.uint64(log.length[0]), rows.size - 1
+    row1, row2 = np.uint64(rows[pulls + 1]), np.uint64(rows[min(pulls + 2, last)])  # else read again after each pull
+    row3, row4 = np.uint64(rows[min(pulls + 3, last)]), np.uint64(rows[min(pulls + 4, last)])
     for j in range(waiting):
         i = np.uint64(front.those[j])
-        bits, turn = front.words[i] >> shift, truth[i]
-        here = made[(i >> counter.shift) * width :]
-        place = _at(front, i, changes)
-        place = _pull(place, bits, 0, row1, turn, numbers, here, changes)
-        place = _pull(place, bits, 1, row2, turn, numbers, here, changes)
-        place = _pull(place, bits, 2, row3, turn, numbers, here, changes)
-        place = _pull(place, bits, 3, row4, turn, numbers, here, changes)
+        bits, turn, top = front.words[i] >> np.uint64(pulls & LANES), walk.truth[i], front.tops[i]
+        entry = np.uint64(STRIDE) * (first + np.uint64(j))
+        place = Place(np.uint64(front.totals[i]), top & _RANK, top & _BIT)
+        place = _pull(walk, place, bits, 0, row1, turn, entry)
+        if length == STRIDE:
+            place = _pull(walk, place, bits, 1, row2, turn, entry)
+            place = _pull(walk, place, bits, 2, row3, turn, entry)
+            place = _pull(walk, place, bits, 3, row4, turn, entry)
+        else:
+            for k in range(1, STRIDE):
+                log.slots[entry + np.uint64(k)] = walk.made.size - 1  # of a rank that no pull is made at
+        log.arms[first + np.uint64(j)] = walk.first + np.int64(i)
         front.totals[i] = place.total
         front.tops[i] = place.top + place.wrong
         front.those[count] = i
-        count += np.int64(front.tops[i] < limit)
-    return count
-
-
-@jit_inlined
-def _single(front: Front, waiting: Any, pulls: Any, truth: Any, counter: Counter, made: Any, limit: Any) -> Any:
-    """Let those who wait make one pull; return how many of them have no code from the limit on."""
-    count = np.int64(0)
-    row, shift = np.uint64(counter.marks.rows[pulls + 1]), np.uint64(pulls & LANES)
-    width = np.uint64(counter.sums.size)
-    for j in range(waiting):
-        i = np.uint64(front.those[j])
-        here = made[(i >> counter.shift) * width :]
-        bits, turn = front.words[i] >> shift, truth[i]
-        place = _pull(_at(front, i, True), bits, 0, row, turn, counter.marks.numbers, here, True)
-        front.totals[i] = place.total
-        front.tops[i] = place.top + place.wrong
-        front.those[count] = i
-        count += np.int64(front.tops[i] < limit)
+        count += np.int64(front.tops[i] < walk.limit)
     return count
 
 
 @jit_in_place
-def _first_byte(front: Front, arms: Any, truth: NDArray[np.uint32], counter: Counter, limit: Any) -> Any:
+def _first_byte(walk: Walk, counter: Counter) -> Any:
     """Let arms make eight pulls, of which only the byte is counted; return how many have no code from the limit on."""
-    count = np.int64(0)
-    tops = counter.after[counter.after.size - _FIRST_BYTES :]
-    for i in range(arms):
-        byte = front.words[i] & np.uint64(_FIRST_BYTES - 1)
-        counter.bytes[truth[i], byte] += 1
-        top = tops[byte] ^ truth[i]
+    front, count = walk.front, np.int64(0)
+    tops = counter.after[counter.after.size - FIRST_BYTES :]
+    for i in range(front.words.size):
+        byte = front.words[i] & np.uint64(FIRST_BYTES - 1)
+        counter.bytes[walk.truth[i], byte] += 1
+        top = tops[byte] ^ walk.truth[i]
         front.totals[i] = count_ones(byte)
         front.tops[i] = top
         front.those[count] = i
-        count += np.int64(top < limit)
+        count += np.int64(top < walk.limit)
     return count
+
+
+@jit_inlined
+def slot_of_beginning(counter: Counter, place: Any, truth: Any) -> Any:
+    """Return the slot of the last pull of those that begin a byte."""
+    before, after = counter.before[place] ^ truth, counter.after[place] ^ truth
+    return np.int64(before + (before & _BIT) + (after & _BIT))
 
 
 @jit_in_place
@@ -273,17 +301,16 @@ def end_tile(next_arm: Any, arms: Any, counter: Counter) -> None:
 
     From the last pull to the first: the arms that begin with so many bits are those that go on with a 0 or a 1.
     """
-    shift = np.int64(counter.shift)
-    if counter.after.size == 0 or (next_arm < arms and (next_arm >> shift) == ((next_arm - 1) >> shift)):
+    size = counter.tiles * TILE
+    if counter.after.size == 0 or (next_arm < arms and next_arm % size != 0):
         return
-    made = counter.made[((next_arm - 1) >> shift) * counter.sums.size :]
+    made = counter.made[((next_arm - 1) // size) * counter.sums.size :]
     for truth in range(2):
-        arms, turn = counter.bytes[truth], np.uint32(truth)
-        for bits in range(_FIRST_BITS, 0, -1):
+        begun = counter.bytes[truth]
+        for bits in range(FIRST_BITS, 0, -1):
             half, first = 1 << (bits - 1), (1 << bits) - 2
             for prefix in range(2 * half):
-                before, after = counter.before[first + prefix] ^ turn, counter.after[first + prefix] ^ turn
-                made[before + (before & _BIT) + (after & _BIT)] += arms[prefix]
+                made[slot_of_beginning(counter, first + prefix, np.uint32(truth))] += begun[prefix]
             for prefix in range(half):
-                arms[prefix] += arms[prefix + half]
+                begun[prefix] += begun[prefix + half]
     counter.bytes[:] = 0

@@ -6,7 +6,7 @@ stride or is not. So an arm that is above the limit may make up to three pulls m
 and the margins of the table are there for the records that they come to.
 
 There are two walks, for runs with many looks. The first counts the pulls at each rank (``counting``), from which the
-levels of the looks follow. The second (``stand``) puts down where each arm stands when it leaves each class.
+levels of the looks follow. The second (``standing``) puts down where each arm stands when it leaves each class.
 
 The engine's words are explained in ``cutline.simulation.ranking``.
 """
@@ -21,6 +21,7 @@ from cutline.simulation.chunks import Games
 from cutline.simulation.ranking.table import Ranks
 from cutline.simulation.rewards import BLOCK, Stream, arm_increment, arm_state, reward_word
 
+TILE = 256  # arms whose words, and stands, stay in a core's cache
 STRIDE = 4
 LANES = np.int64(BLOCK - 1)
 _ONE = np.uint64(1)
