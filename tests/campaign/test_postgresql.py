@@ -23,6 +23,7 @@ from cutline.campaign.database.prepared import Prepared
 from cutline.campaign.database.rows import arms_and_pulls
 from cutline.campaign.database.rows.arms_and_pulls import lock_pulls_and_arms
 from cutline.campaign.operations.asking import asking
+from cutline.campaign.operations.asking.wanted import Wanted
 from cutline.campaign.operations.changing import naming
 from cutline.campaign.operations.observing import known
 from cutline.errors import StoreError
@@ -146,6 +147,43 @@ def test_ctrl_c_is_no_error_of_a_database_that_cannot_roll_back_any_more(postgre
             with pytest.raises(KeyboardInterrupt):
                 use(interrupted)
         assert campaign.status().spent == 0
+
+
+FREE = "SELECT name FROM cutline_arms ORDER BY index_value, position, number FOR NO KEY UPDATE SKIP LOCKED"
+HOLD = "SELECT number FROM cutline_arms WHERE name = ANY(%s) FOR NO KEY UPDATE"
+
+
+def weighed(url: str, count: int) -> Campaign:
+    return Campaign.create(url, "c", arms(count), 0.5, "LSA", 100, workers="weighed")
+
+
+def test_an_ask_of_a_weighed_crowd_locks_the_arm_that_the_worker_gets_and_no_other(postgresql: str) -> None:
+    with weighed(postgresql, 10) as campaign, psycopg.connect(postgresql) as other:
+        every = [name for (name,) in other.execute(FREE)]
+        other.rollback()
+
+        def ask_and_look(connection: Connection) -> tuple[list[str], list[str]]:
+            wanted = Wanted(2, "ann", 600.0, frozenset(), False, None)
+            pulls, _ = asking._ask(connection, campaign._identity, campaign._clock, wanted)
+            return [pull.arm for pull in pulls], [name for (name,) in other.execute(FREE)]
+
+        assert campaign._store.write(ask_and_look, pipelined=True) == (every[:2], every[2:])
+
+
+def test_a_worker_of_a_weighed_crowd_gets_the_best_arm_that_nobody_is_telling(postgresql: str) -> None:
+    with weighed(postgresql, 10) as campaign, psycopg.connect(postgresql) as other:
+        every = [name for (name,) in other.execute(FREE)]
+        other.rollback()
+        other.execute(HOLD, [every[:9:2]])
+        assert asked(campaign, 2, worker="ann") == [every[1], every[3]]
+        other.execute(HOLD, [every[:9]])
+        assert asked(campaign, 1, worker="bob") == [every[9]]
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(asked, campaign, 10, worker="eve")  # there are ten for her, so she waits for them
+            assert not wait([waiting], 0.3).done
+            other.rollback()
+            assert waiting.result() == sorted(every, key=lambda name: name in (every[1], every[3], every[9]))
+        audit(campaign)
 
 
 def test_a_server_out_of_reach_is_an_error_in_one_line() -> None:

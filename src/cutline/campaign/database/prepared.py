@@ -43,7 +43,7 @@ class Answer:
 class Prepared:
     """One statement for all databases.
 
-    ``names`` says what a row of ``run`` holds, and must be the order in which the statement's text has its parameters.
+    ``names`` says what a row holds; for ``run`` in the order in which the statement's text has its parameters.
     """
 
     def __init__(self, statement: Executable, names: tuple[str, ...] = ()) -> None:
@@ -57,6 +57,16 @@ class Prepared:
         constants = {**constants, **values}
         cursor = connection.connection.cursor()
         cursor.execute(text, tuple([constants[name] for name in order]))
+        return Answer([cursor])
+
+    def send_row(self, connection: Connection, row: Row) -> Answer:
+        """Run a query with a row of parameters and return its answer; beside those it may have constants."""
+        text, order, constants = self._for(connection)
+        if order != self._names:
+            values = constants | dict(zip(self._names, row, strict=True))
+            row = tuple([values[name] for name in order])
+        cursor = connection.connection.cursor()
+        cursor.execute(text, row)
         return Answer([cursor])
 
     def rows(self, connection: Connection, **values: Any) -> list[Row]:
@@ -100,9 +110,10 @@ class PreparedForEach:
         self._statement = cache(self._statement_of)
 
     def _statement_of(self, size: int) -> Prepared:
-        flat: list[Any] = [bindparam(f"value_{i}") for i in range(size * self._width)]
+        names = tuple(f"value_{i}" for i in range(size * self._width))
+        flat: list[Any] = list(map(bindparam, names))
         tuples = list(zip(*[iter(flat)] * self._width, strict=True))
-        return Prepared(self._make(flat if self._width == 1 else tuples))
+        return Prepared(self._make(flat if self._width == 1 else tuples), names)
 
     def send(self, connection: Connection, wanted: Iterable[Any]) -> Answer:
         """Run the query, in pieces if the values are many, and return its answer."""
@@ -113,8 +124,7 @@ class PreparedForEach:
             size = next(size for size in _SIZES if size >= len(piece))
             piece += piece[-1:] * (size - len(piece))
             flat = piece if self._width == 1 else chain.from_iterable(piece)
-            values = {f"value_{i}": value for i, value in enumerate(flat)}
-            answer.cursors += self._statement(size).send(connection, **values).cursors
+            answer.cursors += self._statement(size).send_row(connection, tuple(flat)).cursors
         return answer
 
     def rows(self, connection: Connection, wanted: Iterable[Any]) -> list[Row]:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from cutline.campaign.arithmetic import CLOSED, Arithmetic, square
 from cutline.campaign.database.identity import Identity, PullKey
-from cutline.campaign.database.prepared import Answer, Prepared, PreparedForEach
+from cutline.campaign.database.prepared import Answer, Prepared, PreparedForEach, Row
 from cutline.campaign.database.rows import counters
 from cutline.campaign.database.rows.evidence import sum_evidence
 from cutline.campaign.database.rows.learnt import State, arithmetic_of, read_state, receive_state, send_state
@@ -98,6 +98,11 @@ _LOCK_RANGE = Prepared(
 _LOCK_PULLS = PreparedForEach(
     lambda numbers: _PULL.where(pulls.c.number.in_(numbers)).order_by(pulls.c.number).with_for_update(key_share=True)
 )
+_LOCK_PULLS_BETWEEN = Prepared(
+    _PULL.where(pulls.c.number.between(bindparam("first"), bindparam("last")))
+    .order_by(pulls.c.number)
+    .with_for_update(key_share=True)
+)
 
 _WRITE_ARM = Prepared(
     update(arms)
@@ -135,11 +140,19 @@ _LEASE_ARM = Prepared(
 
 
 class Locked(NamedTuple):
-    """Pulls and arms that are locked, by number, and the state of the campaign, read after that."""
+    """Pulls and arms that are locked, by number, and the state of the campaign, read after that.
 
-    pulls: dict[int, PullRow]
+    Of a pull it holds what a PullRow is made of: one for each of a large batch would cost more than all else with it.
+    """
+
+    pulls: dict[int, Row]
     arms: dict[int, Arm]
     state: State
+
+    def pull(self, number: int) -> PullRow | None:
+        """Return the pull of that number, None if there is none."""
+        row = self.pulls.get(number)
+        return None if row is None else PullRow._make(row)
 
 
 def lock_range(connection: Connection, campaign: Identity, first: int, last: int) -> Locked:
@@ -172,14 +185,21 @@ def lock_pulls_and_arms(
     connection: Connection, campaign: Identity, pull_numbers: Collection[int], arm_numbers: Collection[int]
 ) -> Locked:
     """Lock these pulls and these arms, waiting for each."""
-    pulls_answer = _LOCK_PULLS.send(connection, sorted(pull_numbers))
+    pulls_answer = _send_for_pulls(connection, sorted(pull_numbers))
     arms_answer = _LOCK_ARMS.send(connection, sorted(arm_numbers))
     state_answer = send_state(connection, campaign)
-    rows = {row[0]: PullRow._make(row) for row in pulls_answer.rows()}
+    rows = {row[0]: row for row in pulls_answer.rows()}
     found = {row[0]: Arm(*row) for row in arms_answer.rows()}
     state = receive_state(campaign, state_answer)
     _follow(connection, campaign, state, found)
     return Locked(rows, found, state)
+
+
+def _send_for_pulls(connection: Connection, numbers: list[int]) -> Answer:
+    """Ask for the pulls of these numbers, in order, and lock them; those of one ask follow each other."""
+    if len(numbers) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return _LOCK_PULLS_BETWEEN.send(connection, first=numbers[0], last=numbers[-1])
+    return _LOCK_PULLS.send(connection, numbers)
 
 
 def _follow(connection: Connection, campaign: Identity, state: State, found: dict[int, Arm]) -> None:
@@ -236,7 +256,7 @@ def write_arms(connection: Connection, campaign: Identity, state: State, changed
     An arm that is retired has no part in them, and one whose answer is known is decided by it.
     """
     arithmetic = arithmetic_of(connection, campaign, state)
-    growth: ArmsGrowth = {"doubt": 0, "decided": 0}
+    doubts = decided = 0
     rows = []
     every = list(changed)
     verdicts = arithmetic.verdicts([(arm.pulls, arm.total, arm.squares, arm.evidence) for arm in every])
@@ -246,10 +266,10 @@ def write_arms(connection: Connection, campaign: Identity, state: State, changed
             doubt, decision = 0, ABOVE if arm.known else BELOW
         if arm.retired:
             doubt, decision = 0, UNDECIDED
-        growth["doubt"] += doubt - arm.doubt
-        growth["decided"] += (decision != UNDECIDED) - (arm.decision != UNDECIDED)
+        doubts += doubt - arm.doubt
+        decided += (decision != UNDECIDED) - (arm.decision != UNDECIDED)
         record = (arm.pulls, arm.total, arm.squares, arm.in_flight)
         index = _index(arithmetic, arm)
         rows.append((*record, index, doubt, state.generation, decision, arm.evidence, arm.number))
     _WRITE_ARM.run(connection, rows)
-    return growth
+    return ArmsGrowth(doubt=doubts, decided=decided)

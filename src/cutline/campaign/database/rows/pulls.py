@@ -1,28 +1,27 @@
 """Pulls as transactions write them, with their arms: leased, told, given back, or seen elsewhere."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, bindparam, insert, null, update
+from sqlalchemy import BigInteger, Connection, Integer, bindparam, cast, insert, literal_column, null, select, update
 
 from cutline.campaign.database.identity import Identity
+from cutline.campaign.database.listed import as_list, listed
 from cutline.campaign.database.prepared import Answer, Prepared
 from cutline.campaign.database.rows import counters, progress
 from cutline.campaign.database.rows.arms_and_pulls import Arm, Level, levels_of, write_arms, write_levels
 from cutline.campaign.database.rows.learnt import State
-from cutline.campaign.database.schema import ABANDONED, EXPIRED, TOLD, pulls
+from cutline.campaign.database.schema import ABANDONED, EXPIRED, LEASED, TOLD, pulls
 
-_TELL_PULL = Prepared(
+_TELL = (
     update(pulls)
     .where(pulls.c.number == bindparam("pull"))
-    .values(
-        state=bindparam("new_state"),
-        expires=null(),
-        reward=bindparam("new_reward"),
-        note=bindparam("new_note"),
-        time=bindparam("new_time"),
-    ),
-    ("new_state", "new_reward", "new_note", "new_time", "pull"),
+    .values(state=literal_column(str(TOLD)), expires=null(), reward=bindparam("new_reward"), time=bindparam("new_time"))
+)
+# a parameter that is None takes Python's SQLite longer than all the others, so who has no note does not write one
+_TELL_PULL = Prepared(_TELL.values(note=null()), ("new_reward", "new_time", "pull"))
+_TELL_PULL_WITH_NOTE = Prepared(
+    _TELL.values(note=bindparam("new_note")), ("new_reward", "new_note", "new_time", "pull")
 )
 _EXPIRE_PULL = Prepared(
     update(pulls).where(pulls.c.number == bindparam("pull")).values(state=bindparam("new_state"), expires=null()),
@@ -34,20 +33,36 @@ _ABANDON_PULL = Prepared(
     .values(state=bindparam("new_state"), expires=null(), time=bindparam("new_time")),
     ("new_state", "new_time", "pull"),
 )
-_NEW_PULL_COLUMNS = ("number", "campaign_id", "arm", "state", "expires", "worker", "worker_digest", "time")
-_NEW_PULL = Prepared(
-    insert(pulls).values({name: bindparam(f"new_{name}") for name in _NEW_PULL_COLUMNS}),
-    tuple(f"new_{name}" for name in _NEW_PULL_COLUMNS),
+_LEASED = listed("leased_arms")
+_SAME = ("expires", "worker", "worker_digest", "time")
+_NEW_PULLS = Prepared(
+    insert(pulls).from_select(
+        ["number", "campaign_id", "arm", "state", *_SAME],
+        select(
+            cast(bindparam("first"), BigInteger) + _LEASED.c.key,
+            cast(bindparam("campaign"), Integer),
+            _LEASED.c.value,
+            literal_column(str(LEASED)),
+            *(cast(bindparam(name), pulls.c[name].type) for name in _SAME),
+        ),
+    )
 )
 _SEEN_PULL = Prepared(insert(pulls), tuple(column.name for column in pulls.columns))
 
 
-class Given(NamedTuple):
-    """The reward that a pull is given, in billionths, and the note that comes with it."""
+class Leases(NamedTuple):
+    """Pulls that are leased together, of these ``arms`` in turn: the ``first`` has this number, the others follow."""
 
-    number: int
-    reward: int
-    note: str | None
+    first: int
+    arms: list[int]
+    expires: float
+    worker: str | None
+    worker_digest: bytes | None
+    time: float
+
+
+Given: TypeAlias = tuple[int, int, str | None]
+"""The number of a pull, the reward that it is given, in billionths, and the note that comes with it."""
 
 
 def tell_pulls(
@@ -101,19 +116,22 @@ def observe_pulls(
 
 
 def _give(connection: Connection, told: list[Given], now: float) -> None:
-    _TELL_PULL.run(connection, [(TOLD, reward, note, now, number) for number, reward, note in told])
+    _TELL_PULL.run(connection, [(reward, now, number) for number, reward, note in told if note is None])
+    _TELL_PULL_WITH_NOTE.run(
+        connection, [(reward, note, now, number) for number, reward, note in told if note is not None]
+    )
 
 
-def lease_pulls(
-    connection: Connection, campaign: Identity, made: list[tuple[Any, ...]], levels: list[Level], back: int
-) -> None:
-    """Insert pulls that are leased, and write the arms that they are of; ``back`` pulls have come back.
-
-    ``made`` holds their number, campaign, arm, state, end of the lease, worker, the digest of that, and the time.
-    """
-    _NEW_PULL.run(connection, made)
+def lease_pulls(connection: Connection, campaign: Identity, leases: Leases, levels: list[Level], back: int) -> None:
+    """Insert pulls that are leased, and write the arms that they are of; ``back`` pulls have come back."""
+    first, arms, *same = leases
+    if not arms:
+        counters.add(connection, campaign, in_flight=-back).ignore()
+        return
+    values = dict(zip(_SAME, same, strict=True))
+    _NEW_PULLS.send(connection, first=first, campaign=campaign.id, leased_arms=as_list(arms), **values).ignore()
     write_levels(connection, levels)
-    counters.add(connection, campaign, numbered=len(made), in_flight=len(made) - back).ignore()
+    counters.add(connection, campaign, numbered=len(arms), in_flight=len(arms) - back).ignore()
 
 
 def expire_pulls(

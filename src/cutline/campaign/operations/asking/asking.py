@@ -13,8 +13,8 @@ from cutline.campaign.database.prepared import Answer, Prepared, Row
 from cutline.campaign.database.rows import counters, requests
 from cutline.campaign.database.rows.arms_and_pulls import Level, try_arms
 from cutline.campaign.database.rows.learnt import STATE, State, arithmetic_of
-from cutline.campaign.database.rows.pulls import expire_pulls, lease_pulls
-from cutline.campaign.database.schema import EXPIRED, LEASED, arms, campaigns, imports, pulls
+from cutline.campaign.database.rows.pulls import Leases, expire_pulls, lease_pulls
+from cutline.campaign.database.schema import EXPIRED, arms, campaigns, imports, pulls
 from cutline.campaign.database.store import BusyError, Store
 from cutline.campaign.operations.asking import mixing
 from cutline.campaign.operations.asking.mixing import Chosen
@@ -75,8 +75,8 @@ def _queue(condition: Any) -> Select[Any]:
     )
 
 
-_PULLS, _IN_FLIGHT, _NAME = 3, 5, 7
-"""Where these stand in a row of the queue; between the first and the last is what an index takes."""
+_NUMBER, _PULLS, _IN_FLIGHT, _NAME = 2, 3, 5, 7
+"""Where these stand in a row of the queue; between the pulls and the name is what an index takes."""
 
 _CANDIDATES = 200
 """Arms, more than are asked for, among which the one is looked for where the label of a worker is worth most."""
@@ -108,7 +108,7 @@ def _ask(connection: Connection, campaign: Identity, clock: Clock, asked: Wanted
     n, worker, lease, without, distinct, request = asked
     terms = campaign.terms
     once_a_worker = worker is not None and not terms.settings.repeat_workers
-    queue = _Queue(campaign, _looked_at(terms.settings, asked), worker if once_a_worker else None)
+    queue = _Queue(campaign, terms.settings, asked, worker if once_a_worker else None)
     locked = _LOCK_COUNTERS.send(connection, campaign=campaign.id)
     moment = clock.ask(connection)  # once the campaign is locked
     candidates = queue.send(connection)
@@ -128,7 +128,7 @@ def _ask(connection: Connection, campaign: Identity, clock: Clock, asked: Wanted
     back = _sweep(connection, campaign, state, now) if earliest is not None and earliest <= now else 0
     if back or state.version != terms.version:
         terms = terms_of(connection, campaign, state.version)
-        queue.n = _looked_at(terms.settings, asked)
+        queue.follow(terms.settings, asked)
         candidates = queue.send(connection)
     in_flight -= back
     finished = counters.why_finished(connection, campaign, terms.settings, state)
@@ -141,16 +141,19 @@ def _ask(connection: Connection, campaign: Identity, clock: Clock, asked: Wanted
         return Pulls((), Reason.NOTHING_FOR_WORKER), state
     wanted = min(n, room)
     found = queue.receive(connection, candidates, wanted + len(without))
-    open_arms = [row for row in found if row[_NAME] not in without]
+    open_arms = [row for row in found if row[_NAME] not in without] if without else found
     if state.is_changing:  # then the index of an arm may not know how many pulls it may have
         open_arms = [row for row in open_arms if terms.settings.has_room(row[_PULLS], row[_IN_FLIGHT])]
     answered = mixing.known_among(connection, campaign, terms.settings, asked, numbered, wanted)
-    index, index_for = arithmetic_of(connection, campaign, state).indices(campaign.optional_digest(worker))
-    chosen, levels = _choose(index, index_for, open_arms, wanted - len(answered), once_a_worker or distinct)
+    who = campaign.optional_digest(worker)
+    indices = arithmetic_of(connection, campaign, state).indices(who)
+    only_once = once_a_worker or distinct
+    chosen, levels = _choose_and_lock(connection, queue, indices, open_arms, wanted - len(answered), only_once)
     if answered:
         chosen, levels = mixing.mix(chosen, levels, answered)
-    leased, made = _leases(campaign, chosen, numbered, worker, now, now + lease)
-    lease_pulls(connection, campaign, made, levels, back)
+    leases = Leases(campaign.base + numbered + 1, [arm for arm, _, _ in chosen], now + lease, worker, who, now)
+    lease_pulls(connection, campaign, leases, levels, back)
+    leased = _pulls(campaign, chosen, leases)
     reason = None
     if len(chosen) < n:
         full = len(chosen) == wanted  # it is the budget that has no more
@@ -160,73 +163,104 @@ def _ask(connection: Connection, campaign: Identity, clock: Clock, asked: Wanted
     return Pulls(leased, reason), state
 
 
-def _leases(
-    campaign: Identity, chosen: list[Chosen], numbered: int, worker: str | None, now: float, until: float
-) -> tuple[list[Pull], list[tuple[Any, ...]]]:
-    """Return the pulls of chosen arms, and their rows, with the numbers after those that the campaign has had."""
-    who = campaign.optional_digest(worker)
-    leased: list[Pull] = []
-    made: list[tuple[Any, ...]] = []
-    for number, (arm, name, payload) in enumerate(chosen, campaign.base + numbered + 1):
-        data = None if payload is None else json.loads(payload)
-        leased.append(Pull(campaign.pull_id((number, arm)), name, data, worker, until))
-        made.append((number, campaign.id, arm, LEASED, until, worker, who, now))
-    return leased, made
+def _pulls(campaign: Identity, chosen: list[Chosen], leases: Leases) -> list[Pull]:
+    """Return what is handed out of arms that are chosen and leased."""
+    worker, until = leases.worker, leases.expires
+    return [
+        Pull(campaign.pull_id((number, arm)), name, None if payload is None else json.loads(payload), worker, until)
+        for number, (arm, name, payload) in enumerate(chosen, leases.first)
+    ]
 
 
 class _Queue:
-    """The arms that are next, for anybody or for one worker."""
+    """The arms that are next, for anybody or for one worker.
 
-    def __init__(self, campaign: Identity, n: int, worker: str | None) -> None:
+    Where the labels of workers differ, it ``only_looks`` at more arms than are asked for, and locks what is chosen.
+    """
+
+    def __init__(self, campaign: Identity, settings: Settings, asked: Wanted, worker: str | None) -> None:
         self._attempt, self._all = (_TRY_QUEUE, _QUEUE) if worker is None else (_TRY_WORKER_QUEUE, _WORKER_QUEUE)
-        self._campaign, self._worker, self.n = campaign.id, campaign.optional_digest(worker), n
+        self._campaign, self._worker = campaign.id, campaign.optional_digest(worker)
+        self.follow(settings, asked)
+
+    def follow(self, settings: Settings, asked: Wanted) -> None:
+        """Take as many arms as these settings ask for."""
+        self.only_looks = settings.weighed and asked.worker is not None
+        needed = min(asked.n, settings.budget) + len(asked.without)
+        self._n = needed + _CANDIDATES if self.only_looks else needed
 
     def send(self, connection: Connection) -> Answer:
-        """Ask for the first n and lock them, passing over those that another transaction holds."""
-        return self._attempt.send(connection, campaign=self._campaign, worker=self._worker, n=self.n)
+        """Ask for the first of them, and lock these, passing over those that another transaction holds."""
+        statement = self._all if self.only_looks else self._attempt
+        return statement.send(connection, campaign=self._campaign, worker=self._worker, n=self._n)
 
     def receive(self, connection: Connection, answer: Answer, wanted: int) -> list[Row]:
         """Return what was asked for; raise BusyError if an arm was passed over while ``wanted`` are needed."""
         found = answer.rows()
-        if len(found) < wanted:
-            there = self._all.rows(connection, campaign=self._campaign, worker=self._worker, n=self.n)
+        if len(found) < wanted and not self.only_looks:
+            there = self._all.rows(connection, campaign=self._campaign, worker=self._worker, n=self._n)
             if len(there) > len(found):
                 raise BusyError
         return found
 
+    def lock(self, connection: Connection, numbers: set[int]) -> set[int]:
+        """Return those of these arms, which were received, that no other transaction holds; they are locked."""
+        return set(try_arms(connection, numbers)) if self.only_looks else numbers
 
-def _looked_at(settings: Settings, asked: Wanted) -> int:
-    """Return how many of the first arms of the queue are looked at."""
-    needed = min(asked.n, settings.budget) + len(asked.without)
-    return needed if asked.worker is None or not settings.weighed else needed + _CANDIDATES
+
+def _choose_and_lock(
+    connection: Connection, queue: _Queue, indices: tuple[Index, Index], found: list[Row], wanted: int, only_once: bool
+) -> tuple[list[Chosen], list[Level]]:
+    """Choose as ``_choose`` does, and lock what is chosen; what another transaction holds is passed over.
+
+    Raise BusyError if so much of it is held that there are fewer than ``wanted``. Whoever changes an arm locks the
+    campaign before he commits, and it is locked here, so that what is free is as it was received.
+    """
+    locked: set[int] = set()
+    while True:
+        chosen, levels = _choose(indices, found, wanted, only_once)
+        new = {number for number, _, _ in chosen} - locked
+        mine = queue.lock(connection, new) if new else new
+        if mine == new:
+            return chosen, levels
+        locked |= mine
+        found = [row for row in found if row[_NUMBER] not in new - mine]
+        if len(found) < wanted:
+            raise BusyError
 
 
 def _choose(
-    index: Index, index_for: Index, candidates: list[Row], wanted: int, only_once: bool
+    indices: tuple[Index, Index], candidates: list[Row], wanted: int, only_once: bool
 ) -> tuple[list[Chosen], list[Level]]:
     """Choose as if one pull after the other were asked for; return (number, name, payload) of each, and the new levels.
 
     ``candidates`` are the first arms of the queue, at least ``wanted`` of them where there are so many. No others are
     needed: a pull in flight changes the place of its own arm only, so the n-th choice is among the first n.
-    ``index_for`` is the index that chooses among them, another one where workers differ.
+    The second of the ``indices`` is what chooses among them, another one than the first where workers differ.
     """
+    index, index_for = indices
     differs = index_for is not index
-    # the first three fields order it
-    heap = [(index_for(*row[_PULLS:_NAME]), *row[1:]) for row in candidates] if differs else list(candidates)
-    heapq.heapify(heap)
+    # the first three fields order them
+    queue = sorted((index_for(*row[_PULLS:_NAME]), *row[1:]) for row in candidates) if differs else candidates
+    beyond = queue[wanted - 1] if 0 < wanted <= len(queue) else None  # what comes after that is not chosen again
+    following, once_more = 0, list[Row]()
     chosen: list[Chosen] = []
     levels: dict[int, Level] = {}
-    while heap and len(chosen) < wanted:
-        _, position, number, told, total, in_flight, evidence, name, payload = heap[0]
+    while len(chosen) < wanted and (once_more or following < len(queue)):
+        if once_more and (following == len(queue) or once_more[0] < queue[following]):
+            row = heapq.heappop(once_more)
+        else:
+            row, following = queue[following], following + 1
+        _, position, number, told, total, in_flight, evidence, name, payload = row
         chosen.append((number, name, payload))
         in_flight += 1
         level = index(told, total, in_flight, evidence)
         levels[number] = (in_flight, level, number)
         if level < CLOSED and not only_once:
             again = index_for(told, total, in_flight, evidence) if differs else level
-            heapq.heapreplace(heap, (again, position, number, told, total, in_flight, evidence, name, payload))
-        else:
-            heapq.heappop(heap)
+            row = (again, position, number, told, total, in_flight, evidence, name, payload)
+            if beyond is None or row < beyond:
+                heapq.heappush(once_more, row)
     return chosen, list(levels.values())
 
 

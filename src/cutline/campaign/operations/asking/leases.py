@@ -59,9 +59,9 @@ def _extend(connection: Connection, campaign: Identity, key: PullKey, clock: Clo
 
 def _lock_one(connection: Connection, campaign: Identity, key: PullKey) -> tuple[PullRow, Arm, State]:
     """Return a pull and its arm, locked, and the state of the campaign."""
-    rows, arms, state = lock_pulls(connection, campaign, [key])
-    row = rows.get(key[0])
+    locked = lock_pulls(connection, campaign, [key])
+    row = locked.pull(key[0])
     if row is None or row.arm != key[1] or row.state == OBSERVED:
         counters.read(connection, campaign, "numbered")
         raise campaign.no_pull(campaign.pull_id(key))
-    return row, arms[row.arm], state
+    return row, locked.arms[row.arm], locked.state

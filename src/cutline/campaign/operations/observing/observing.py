@@ -16,7 +16,7 @@ from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.rows.arms_and_pulls import Arm, lock_pulls_and_arms
 from cutline.campaign.database.rows.learnt import State, arithmetic_of
-from cutline.campaign.database.rows.pulls import Given, observe_pulls, seen_pulls
+from cutline.campaign.database.rows.pulls import observe_pulls, seen_pulls
 from cutline.campaign.database.schema import OBSERVED
 from cutline.campaign.database.store import Store
 from cutline.campaign.operations.changing import roster
@@ -101,7 +101,7 @@ def record_observed(
     if not len(news):
         return 0
     changed = [arm for arm in news.arms.values() if arm.changed]
-    settled = [Given(pull.number, pull.new, pull.note) for pull in news.settled]
+    settled = [(pull.number, pull.new, pull.note) for pull in news.settled]
     now = stamp()
     counted = observe_pulls(connection, campaign, news.state, changed, settled, len(news.new), now)[0].rows()
     if not counted:

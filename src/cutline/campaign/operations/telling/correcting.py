@@ -81,8 +81,8 @@ def _correct(
 ) -> State | None:
     """Replace a reward, and the note if one is given; return the state after that, None if nothing changed."""
     now = clock.stamp(connection)
-    rows, arms, state = lock_pulls(connection, campaign, [key])
-    row = rows.get(key[0])
+    locked = lock_pulls(connection, campaign, [key])
+    row = locked.pull(key[0])
     if row is None or row.arm != key[1]:
         counters.read(connection, campaign, "numbered")
         raise campaign.no_pull(campaign.pull_id(key))
@@ -94,7 +94,7 @@ def _correct(
         return None
     _KEEP.run(connection, [(row.number, row.number, now(), worker or own_worker, row.reward, old_note)])
     _REPLACE.run(connection, [(reward, new_note, row.number)])
-    arm = arms[row.arm]
+    arm, state = locked.arms[row.arm], locked.state
     weigh = arithmetic_of(connection, campaign, state).weigh
     evidence = weigh(row.worker, reward) - weigh(row.worker, row.reward)
     arm.change(0, reward - row.reward, square(reward) - square(row.reward), 0, evidence)

@@ -30,6 +30,8 @@ _HAS_AGAIN = Prepared(
 )
 
 
+_ARM, _STATE, _WORKER = map(PullRow._fields.index, ("arm", "state", "worker"))
+
 _Told: TypeAlias = tuple[int, str | None]
 """A reward, in billionths, and the note that comes with it."""
 
@@ -64,25 +66,29 @@ def checked_answer(given: Any) -> tuple[Pull | str, Any, str | None]:
 def _record(connection: Connection, campaign: Identity, clock: Clock, told: dict[PullKey, _Told]) -> tuple[int, State]:
     """Record answers; return how many are new, and the state after that."""
     now = clock.stamp(connection)
-    rows, arms, state = lock_pulls(connection, campaign, told)
+    locked = lock_pulls(connection, campaign, told)
+    rows, arms, state = locked
     new: list[Given] = []
     late: list[PullRow] = []
     weigh = arithmetic_of(connection, campaign, state).weigh
     changed: dict[int, Arm] = {}
     for key, (units, note) in told.items():
-        row = rows.get(key[0])
-        if row is None or row.arm != key[1] or row.state != LEASED:
-            if not _is_new(connection, campaign, row, key, units):
+        number, of = key
+        row = rows.get(number)
+        if row is None or row[_ARM] != of or row[_STATE] != LEASED:
+            pull = locked.pull(number)
+            if not _is_new(connection, campaign, pull, key, units):
                 continue
             assert row is not None
-            if _is_answered(connection, campaign, state, row, arms[row.arm], units, late):
+            assert pull is not None
+            if _is_answered(connection, campaign, state, pull, arms[of], units, late):
                 continue
-            late.append(row)
-            arms[row.arm].in_flight += 1
-        arm = changed[key[1]] = arms[key[1]]
+            late.append(pull)
+            arms[of].in_flight += 1
+        arm = changed[of] = arms[of]
         arm.in_flight -= 1
-        arm.take(units, weigh(row.worker, units))
-        new.append(Given(key[0], units, note))
+        arm.take(units, weigh(row[_WORKER], units))
+        new.append((number, units, note))
     if not new:
         return 0, state
     counted, state = tell_pulls(connection, campaign, state, new, changed.values(), len(late), now())
