@@ -36,7 +36,8 @@ def _stop_all_the_same(lost: "sys.UnraisableHookArgs") -> None:
     if isinstance(lost.exc_value, KeyboardInterrupt):
         from threading import Timer
 
-        Timer(_SOON, os.kill, [os.getpid(), signal.SIGINT]).start()
+        number = next((by for by in lost.exc_value.args if isinstance(by, signal.Signals)), signal.SIGINT)
+        Timer(_SOON, os.kill, [os.getpid(), number]).start()
     else:
         sys.__unraisablehook__(lost)
 

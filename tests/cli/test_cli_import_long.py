@@ -65,6 +65,23 @@ def test_an_import_that_is_killed_leaves_no_campaign(start: Run) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_import_that_is_stopped_is_undone_and_holds_nobody_off(start: Run, how: int) -> None:
+    count = 20_000
+    with Campaign.create("x.db", "main", (f"task {i}" for i in range(count)), 0.5, "LSA", 10) as campaign:
+        Path("long.csv").write_text("task,worker,label\n" + "".join(f"task {i},w,1\n" for i in range(count)))
+        process = start("import", "long.csv", "--db", "x.db")
+        while process.poll() is None and in_table("x.db", "pulls") < 2_000:
+            time.sleep(0.01)
+        process.send_signal(how)
+        out, err = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, out) == (130 if how == signal.SIGINT else -how, b"")
+        assert err.splitlines()[-1] == b"cutline: stopped"
+        assert (in_table("x.db", "imports"), in_table("x.db", "pulls")) == (0, 0)
+        assert campaign.status().observed == 0
+
+
+@pytest.mark.process
 def test_an_import_into_a_campaign_that_is_killed_leaves_it_as_it_was(start: Run) -> None:
     count = 50_000
     with Campaign.create("x.db", "main", (f"task {i}" for i in range(count)), 0.5, "LSA", 10) as campaign:

@@ -4,11 +4,10 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -28,12 +27,6 @@ def held_in(folder: Path) -> Any:
     with Campaign.open(str(folder / "x.db"), "main") as campaign:
         audit(campaign)
         return dump(campaign)
-
-
-def let_imports_die(folder: Path) -> None:
-    """Let an import whose process was killed count as dead, as it does some seconds later: it is ended by the next."""
-    with closing(sqlite3.connect(folder / "x.db")) as database, database:
-        database.execute("UPDATE cutline_imports SET until = 0")
 
 
 def in_flight(folder: Path) -> int:

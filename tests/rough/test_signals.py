@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import surroundings
-from rough.calls import Outcome, Template, files_in, in_flight, let_imports_die, many_calls, unchanged
+from rough.calls import Outcome, Template, files_in, in_flight, many_calls, unchanged
 from rough.commands import ENDED_WELL, GOOD, Command, commands, filled
 
 STOPPED = {signal.SIGINT: 130, signal.SIGTERM: -signal.SIGTERM, signal.SIGPIPE: None}
@@ -105,8 +105,6 @@ def complaints(case: Case, template: Template, folder: Path, outcome: Outcome) -
     left = {file for file in files_in(folder) - files_in(template.folder) if file.startswith(".")}
     if left and case.number is not signal.SIGTERM:
         yield f"files left behind: {left}"
-    if name == "import" and case.number is signal.SIGTERM:
-        let_imports_die(folder)
     if name in ("campaign delete", "campaign rename") or unchanged(folder, template):
         return
     leased = in_flight(folder) - 1

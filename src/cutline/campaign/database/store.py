@@ -227,8 +227,9 @@ class Store:
                     if pipelined and not database.is_sqlite:
                         connection.connection.cursor().execute("COMMIT")  # still in the pipeline: one wait less
             except (DBAPIError, self._driver_error) as error:
-                if _was_interrupted(error):
-                    raise KeyboardInterrupt from None
+                interrupt = _interrupt_before(error)
+                if interrupt is not None:
+                    raise KeyboardInterrupt(*interrupt.args) from None
                 if getattr(getattr(error, "orig", error), "sqlstate", None) == _DEADLOCK:
                     raise BusyError from error
                 raise database.explain(error) from None  # what the driver says may hold a password
@@ -267,11 +268,11 @@ class Store:
             raise StoreError(f"{self.label}: the file was removed or replaced while it was in use; begin anew")
 
 
-def _was_interrupted(error: BaseException | None) -> bool:
-    """Tell whether an error came up while a transaction was being rolled back because of Ctrl-C."""
+def _interrupt_before(error: BaseException | None) -> KeyboardInterrupt | None:
+    """Return the Ctrl-C because of which a transaction was being rolled back when an error came up, None if none."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
-    return error is not None
+    return error
 
 
 def _load_migrations() -> ModuleType:

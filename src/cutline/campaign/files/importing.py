@@ -38,6 +38,7 @@ from cutline.campaign.operations.upkeep.learning import keep_up
 from cutline.campaign.remote.campaign import RemoteCampaign
 from cutline.campaign.results import Observation
 from cutline.campaign.resume import DEFAULT_NAME, find, terms_of_new
+from cutline.campaign.running.signals import first_signal_calls, interrupt
 from cutline.campaign.settings import Settings
 from cutline.errors import ConflictError, InvalidInputError
 from cutline.progress import Progress, progress_bar
@@ -106,12 +107,13 @@ def import_file(
     Raises InvalidInputError, with the line, for what cannot be read, for a worker's second label of a task unless
     workers repeat, and for a file without a name of its own whose rows need a source; NotFoundError for a task that is
     no arm; ConflictError for a result that is there with another label, and for a source that has fewer rows than
-    before or is another file; what ``resume`` raises. Then nothing is imported.
+    before or is another file; what ``resume`` raises. Then nothing is imported. The same after Ctrl-C, and after
+    SIGTERM and SIGHUP unless they are handled already: KeyboardInterrupt, whose argument is the signal.
     """
     origin = _FileOrigin(path, options.get("source"))
     labelled = Labelled(path, **(reading or {}))
     shown = labelled.source
-    with Staging(shown) as staging:
+    with first_signal_calls(interrupt), Staging(shown) as staging:
         staging.fill(labelled.rows())
         if staging.results > MOST:
             raise InvalidInputError(f"{shown}: {staging.results:,} labels, more than {MOST:,}; are its totals right?")

@@ -1,10 +1,10 @@
-"""The signals by which a user asks a run to stop."""
+"""The signals by which a user asks for long work to stop."""
 
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 
 @contextmanager
@@ -37,3 +37,8 @@ def first_signal_calls(stop: Callable[[signal.Signals], object]) -> Iterator[Non
         yield
     finally:
         restore()
+
+
+def interrupt(number: signal.Signals) -> NoReturn:
+    """Stop where it is, as Ctrl-C does: raise KeyboardInterrupt, whose argument is the signal."""
+    raise KeyboardInterrupt(number)
