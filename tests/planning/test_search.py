@@ -9,7 +9,11 @@ from cutline import Problem, parse
 from cutline.planning import Beliefs, search as searching
 from cutline.planning.search import Found, fit_crossing, search
 from cutline.planning.simulator import Batch, Simulator, play_batch
+from cutline.simulation.chunks import Chunk
+from cutline.simulation.engines import play
+from cutline.simulation.rewards import stream_key
 from cutline.simulation.simulate import simulate
+from learners import Shrunk
 
 SETUP_1 = [0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.65, 0.7, 0.75, 0.8]
 
@@ -84,6 +88,38 @@ def test_every_draw_of_a_belief_has_means_of_its_own() -> None:
         for guess in (Beliefs.prior(0.5, 0.5, 20), Problem(Beliefs.prior(0.5, 0.5, 20).draw(0.5, 0, 1, 0).means))
     ]
     assert spread[0] > 1.1 * spread[1]
+
+
+def test_a_game_of_a_policy_that_learns_stands_for_the_errors_that_its_records_let_expect() -> None:
+    """On average over games they are those that are counted, and they vary less from game to game."""
+    beliefs, budgets, draws = Beliefs.prior(2, 3, 20), np.array([40, 90], np.int64), 250
+    expected = play_batch(Batch(beliefs, 0.3, Shrunk(), budgets, 4, 1, 0, draws, 1))
+    counted = np.empty_like(expected)
+    for draw in range(draws):
+        chunk = Chunk(beliefs.draw(0.3, 4, 1, draw), Shrunk(), budgets, stream_key(4, "plan 1"), draw, 1)
+        counted[draw] = play(chunk).errors[:, 0]
+    more = counted - expected
+    bound = 4.1 * more.std(axis=0, ddof=1) / math.sqrt(draws)  # of two normal deviates: a probability of 1e-4
+    assert (np.abs(more.mean(axis=0)) < bound).all()
+    assert (np.abs((1.25 * counted - expected).mean(axis=0)) > bound).all()
+    assert (expected.std(axis=0) < 0.7 * counted.std(axis=0)).all()
+
+
+@pytest.mark.slow
+def test_at_the_budget_of_a_plan_games_with_bayes_make_as_many_errors_as_were_asked_for() -> None:
+    """Games of their own, counted by ``simulate``."""
+    beliefs, target, games = Beliefs.prior(2, 2, 2000), 200.0, 10
+    found = search(Simulator(beliefs, 0.7, parse("Bayes"), 0, 2, False), target)
+    budget, low, high = interval_of(found)
+    assert 10_000 < budget < 20_000
+    wrong = np.empty(games)
+    for game in range(games):
+        curves = simulate(beliefs.draw(0.7, 77, game), "Bayes", budget, runs=1, seed=game, progress=False)
+        wrong[game] = curves.mean[0, 0]
+    error = math.hypot(float(wrong.std(ddof=1)) / math.sqrt(games), found.standard_error)
+    assert abs(wrong.mean() - target) < 3.5 * error
+    assert abs(1.15 * wrong.mean() - target) > 3.5 * error
+    assert high - low < 0.06 * budget
 
 
 @pytest.mark.slow

@@ -1,4 +1,9 @@
-"""Games for a plan: a policy is played on a guess, and its errors at some budgets are counted, draw by draw."""
+"""Games for a plan: a policy is played on a guess, and its errors at some budgets are counted, draw by draw.
+
+The games of a policy that learns are dear. On beliefs they are not counted: a game stands for the errors expected given
+all its records, which have the same mean over games and vary much less (Blackwell: Conditional expectation and unbiased
+sequential estimation, Annals of Mathematical Statistics 18, 1947).
+"""
 
 import math
 from collections.abc import Iterable
@@ -9,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.memory import require_memory
-from cutline.planning.beliefs import Guess
-from cutline.policies import Policy
+from cutline.planning.beliefs import Beliefs, Guess
+from cutline.policies import LearningPolicy, Policy
 from cutline.problem import Problem
 from cutline.progress import Progress, progress_bar
 from cutline.simulation.chunks import Chunk
+from cutline.simulation.deciding import called_above
 from cutline.simulation.engines import play
 from cutline.simulation.rewards import stream_key
 from cutline.simulation.stages import refits
@@ -24,7 +30,7 @@ _Floats = NDArray[np.float64]
 _SHORT_GAME = 20_000
 _PULLS_PER_BATCH = 10_000_000
 _BATCHES = 16
-_PULLS_OF_A_REFIT = 3_000_000
+_PULLS_OF_A_REFIT = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,22 @@ def play_batch(batch: Batch) -> _Floats:
     for place in range(batch.count):
         draw = batch.first + place
         problem = batch.guess.draw(batch.threshold, batch.seed, batch.stage, draw)
-        means[place] = _errors(batch, problem, key, draw * batch.repeats, batch.repeats).mean(axis=1)
+        if isinstance(batch.policy, LearningPolicy):
+            means[place] = _expected_errors(batch, batch.guess, problem, key, draw)
+        else:
+            means[place] = _errors(batch, problem, key, draw * batch.repeats, batch.repeats).mean(axis=1)
     return means
+
+
+def _expected_errors(batch: Batch, beliefs: Beliefs, problem: Problem, key: int, run: int) -> _Floats:
+    """Return the errors at each budget, (B,), that are expected given the records which a game comes to."""
+    from scipy.special import betainc  # takes long to load, and other plans do without
+
+    played = play(Chunk(problem, batch.policy, batch.budgets, key, run, 1))
+    below = betainc(beliefs.a + played.totals, beliefs.b + (played.pulls - played.totals), batch.threshold)
+    above = called_above(played.pulls, played.totals, batch.threshold, "mean")
+    expected: _Floats = np.where(above, below, 1.0 - below).sum(axis=1)
+    return expected
 
 
 def _errors(batch: Batch, problem: Problem, key: int, first_run: int, runs: int) -> NDArray[np.int32]:
@@ -73,7 +93,7 @@ class Simulator:
     progress: Progress | bool | None
 
     def cost(self, budgets: NDArray[np.int64]) -> int:
-        """Return the pulls of one game that looks at these budgets; a refit counts as what takes about as long."""
+        """Return the pulls of one game that looks at these budgets; a refit counts as a million."""
         pulls = int(budgets[-1] if self.policy.anytime else budgets.sum())
         return pulls + _PULLS_OF_A_REFIT * refits(self.policy, self.guess.arms, pulls)
 
