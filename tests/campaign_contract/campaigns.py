@@ -58,6 +58,9 @@ def one(campaign: Campaign, **options: Any) -> Pull:
 class CampaignTests:
     """Tests on any store; the contract is given a fixture ``url``: None, or that of an empty database."""
 
+    policy = "LSA"
+    """That of a campaign which is created without one."""
+
     @pytest.fixture
     def clock(self) -> Clock:
         return Clock()
@@ -68,7 +71,7 @@ class CampaignTests:
         made: list[Campaign] = []
 
         def create(
-            given: Any = 3, threshold: float = 0.5, policy: Any = "LSA", budget: int = 1000, **more: Any
+            given: Any = 3, threshold: float = 0.5, policy: Any = self.policy, budget: int = 1000, **more: Any
         ) -> Campaign:
             name = more.pop("name", f"campaign {len(made)}")
             given = arms(given) if isinstance(given, int) else given
@@ -84,9 +87,12 @@ class CampaignTests:
 class SharedCampaignTests:
     """Tests on a store that processes share; the contract is given a fixture ``url``: that of an empty database."""
 
+    policy = "LSA"
+    """That of the campaign which they share."""
+
     @pytest.fixture
     def made(self, url: str) -> Iterator[Campaign]:
         """A campaign called "flaky"; it is audited in the end."""
-        with Campaign.create(url, "flaky", arms(20), 0.5, "LSA", 1_000_000, seed=4) as campaign:
+        with Campaign.create(url, "flaky", arms(20), 0.5, self.policy, 1_000_000, seed=4) as campaign:
             yield campaign
             audit(campaign)

@@ -13,7 +13,8 @@ from ledger import dump
 
 class Correcting(CampaignTests):
     def test_a_corrected_campaign_is_what_it_would_be_had_the_right_rewards_been_told(self, create: Create) -> None:
-        right, wrong = (create(8, budget=60, prior=(1, 1), name=name) for name in ("right", "wrong"))
+        """But for what a policy has learnt from a wrong reward, which stays written down."""
+        right, wrong = (create(8, policy="LSA", budget=60, prior=(1, 1), name=name) for name in ("right", "wrong"))
         answers = random.Random(3)
         for mine, other in zip(right.ask(40), wrong.ask(40), strict=True):
             reward = answers.choice((0, 1, 0.25))

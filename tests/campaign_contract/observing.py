@@ -124,7 +124,7 @@ class Observing(CampaignTests):
         assert (campaign.status().spent, campaign.status().observed) == (40, 0)
 
     def test_observing_its_own_results_again_is_no_news(self, create: Create, clock: Clock) -> None:
-        campaign = create(4, budget=30)
+        campaign = create(4, budget=30, prior=(1, 1))
         answers = random.Random(1)
         for worker in ("ann", "bob", None):
             for pull in campaign.ask(3, worker=worker):
@@ -138,7 +138,7 @@ class Observing(CampaignTests):
         with pytest.raises(ConflictError, match="has no reward; tell it"):
             campaign.observe(flying.arm, 1, key=flying.id)
         assert dump(campaign) == before
-        copy = create(4, name="copy")
+        copy = create(4, name="copy", prior=(1, 1))
         assert copy.observe_many(exported) == 10
         assert copy.observe_many(exported) == 0
         for mine, its in zip(campaign.decisions(), copy.decisions(), strict=True):

@@ -37,6 +37,9 @@ class StartsWorkers(SharedCampaignTests):
 
 
 class Processes(StartsWorkers):
+    rounds = 5
+    """How often four workers are killed."""
+
     def test_eight_at_once_create_campaigns_in_a_database_that_is_not_there_yet(self, url: str) -> None:
         def create(i: int) -> None:
             Campaign.create(url, f"campaign {i % 6}", arms(50), 0.5, "LSA", 10).close()
@@ -84,12 +87,12 @@ class Processes(StartsWorkers):
     def test_workers_killed_at_any_moment_lose_nothing_that_was_acknowledged(
         self, made: Campaign, start: Start, tmp_path: Path
     ) -> None:
-        """Twenty workers are killed, four at a time, at a moment after each has had 1 to 20 things acknowledged."""
+        """Workers are killed, four at a time, at a moment after each has had 1 to 20 things acknowledged."""
         moments = random.Random(8)
         telling: set[str] = set()
         told: dict[str, int] = {}
         observed: set[str] = set()
-        for round_ in range(5):
+        for round_ in range(self.rounds):
             outputs = [tmp_path / f"{round_} {i}" for i in range(4)]
             workers = start("endless", outputs)
             for worker, output in zip(workers, outputs, strict=True):
@@ -114,7 +117,7 @@ class Processes(StartsWorkers):
                         observed.update(words)
         results = list(made.results())
         held = {str(item.key): item.reward for item in results if not item.observed}
-        assert len(told) > 20
+        assert len(told) > 4 * self.rounds
         assert told == {pull: reward for pull, reward in held.items() if pull in told}
         assert set(held) <= telling
         assert observed <= {str(item.key).replace(" ", "_") for item in results}
