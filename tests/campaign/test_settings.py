@@ -86,6 +86,20 @@ def test_none_is_a_value_only_of_settings_that_may_be_left_out() -> None:
             replace(OTHER, **nothing)
 
 
+@pytest.mark.parametrize(
+    ("left", "way_out"),
+    [({"excluded": ["bob"]}, "nobody excluded"), ({"known_rate": 0.1}, "known_rate 0")],
+)
+def test_what_is_for_weighed_workers_says_what_to_give_where_workers_come_to_count_alike(
+    left: dict[str, Any], way_out: str
+) -> None:
+    weighed = Settings(0.5, "Lai", 9, workers="weighed", **left)  # type: ignore[arg-type]  # Settings parses it
+    (name,) = left
+    message = f"^{name} is for workers that are weighed; give workers weighed, too, or {way_out}$"
+    with pytest.raises(InvalidInputError, match=message):
+        replace(weighed, workers="alike")
+
+
 def test_the_room_exports_what_it_says() -> None:
     for name, home in cutline.campaign._HOMES.items():
         assert getattr(cutline.campaign, name) is getattr(importlib.import_module(f"cutline.campaign.{home}"), name)

@@ -74,7 +74,7 @@ class Knowing(CampaignTests):
         assert status.more_needed is None
         assert status.warning == (
             "as things stand, a target of 2 expected errors is out of reach, however many pulls there are: workers are "
-            "taken to be wrong together about 6.0 of the arms; answers that are known (--known) can show that it is "
+            "taken to be wrong together on about 6.0 arms; answers that are known (--known) can show that it is "
             "fewer"
         )
         campaign.observe_many((arm, crowd.answer(arm, who), who) for arm in arms(30) for who in RIGHT)
@@ -184,6 +184,16 @@ class Knowing(CampaignTests):
         assert [(item.above, item.wrong) for item in campaign.decisions()] == [
             (item.above, item.wrong) for item in alike.decisions()
         ]
+
+    def test_what_is_known_stays_decided_where_workers_come_to_count_alike(self, create: Create) -> None:
+        campaign = create(3, workers="weighed", known={"arm 1": False})
+        campaign.observe_many(("arm 1", 1, who) for who in RIGHT)
+        campaign.change(workers="alike")
+        no, yes, other = campaign.decisions()[1], campaign.weigh().decisions[1], campaign.decisions()[0]
+        assert [(item.above, item.wrong, item.known) for item in (no, yes)] == [(False, 0.0, True)] * 2
+        assert (other.above, other.wrong, other.known) == (None, 0.5, False)
+        assert campaign.status().expected_errors == sum(item.wrong for item in campaign.decisions()) == 1.0
+        assert campaign.decisions(threshold=0.9)[1].above is False
 
     def test_a_copy_weighs_and_knows_what_the_campaign_does(self, create: Create) -> None:
         crowd = Crowd(20)

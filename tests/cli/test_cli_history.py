@@ -78,3 +78,12 @@ def test_what_cannot_be_done_is_refused_in_one_line(
     assert done.err.startswith(f"cutline: {message}")
     assert done.err.count("\n") == 1
     assert Path("x.db").read_bytes() == before
+
+
+def test_settings_are_called_the_same_when_they_change_and_in_the_history(cutline: Run, told: str) -> None:
+    done = cutline("campaign", "change", "--db", "x.db", "--max-pulls-per-arm", "7", "--target-errors", "0.5")
+    assert done.err == "campaign 'main': max pulls per arm is 7, was -; target errors is 0.5, was -\n"
+    lines = cutline("campaign", "history", "--db", "x.db").out.splitlines()[1:]
+    assert [line[22:].split("  ")[0] for line in lines] == ["max pulls per arm", "target errors"]
+    rows = json.loads(cutline("campaign", "history", "--db", "x.db", "--format", "json").out)
+    assert [row["what"] for row in rows] == ["max_pulls_per_arm", "target_errors"]

@@ -52,3 +52,26 @@ def test_a_campaign_without_a_result_is_refused(cutline: Run, tmp_path: Path) ->
     done = cutline("plan", "--db", tmp_path / "y.db")
     assert (done.status, done.out) == (2, "")
     assert done.err == "cutline: no arm has a result yet; plan with --prior\n"
+
+
+def test_a_campaign_that_weighs_its_workers_is_refused(cutline: Run, database: str) -> None:
+    """Its expected errors are not those of pulls and totals, and what a pull brings depends on who answers."""
+    with Campaign.open(database, "c") as campaign:
+        campaign.change(workers="weighed")
+    done = cutline("plan", "--db", database)
+    assert (done.status, done.out) == (2, "")
+    assert done.err == (
+        "cutline: campaign 'c' weighs its workers, so how many more pulls it needs depends on who answers; it is not "
+        "computed\n"
+    )
+
+
+@pytest.mark.slow
+def test_the_errors_now_are_those_of_the_campaign_where_the_mean_decides(cutline: Run, database: str) -> None:
+    with Campaign.open(database, "c") as campaign:
+        campaign.change(prior=(1, 6), decide="mean", max_pulls_per_arm=9)
+        errors = campaign.status().expected_errors
+        assert errors > 1.3 * sum(min(item.wrong, 1 - item.wrong) for item in campaign.decisions())
+    done = cutline("plan", "--db", database, "--errors", "5", "--format", "json")
+    assert json.loads(done.out)["expected_errors"] == pytest.approx(errors, rel=1e-3)
+    assert done.err == "an arm of campaign 'c' may have 9 results; that is not looked at here\n"

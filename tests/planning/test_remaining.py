@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy.special import betainc
 
 from cutline import LSA, parse
 from cutline.beliefs.prior import Prior
@@ -44,6 +45,19 @@ def test_the_errors_now_are_those_of_the_prior_that_is_learnt() -> None:
     assert str(found).splitlines()[2].split() == ["expected", "errors", "more", "pulls"]
 
 
+def test_where_the_mean_decides_arms_called_against_their_prior_are_more_likely_wrong() -> None:
+    """Beta(1, 6): 6 of 10 has the posterior Beta(7, 10), 4 of 10 Beta(5, 12), and no reward yet Beta(1, 6)."""
+    records, wrong = [(10, 6, 30), (10, 4, 20), (0, 0, 5)], betainc([7, 5, 1], [10, 12, 6], 0.5)
+    found = remaining(records, 0.5, LSA(), (5.0,), (1, 6), "mean")
+    want = 30 * wrong[0] + 20 * (1 - wrong[1]) + 5 * (1 - wrong[2])
+    assert found.expected_errors == pytest.approx(want, rel=1e-3)
+    likelier = remaining(records, 0.5, LSA(), (5.0,), (1, 6))
+    assert found.expected_errors > 1.5 * likelier.expected_errors
+    assert found.pulls[0] is not None
+    assert likelier.pulls[0] is not None
+    assert found.pulls[0] > likelier.pulls[0]
+
+
 def test_nodes_that_stand_for_a_prior_have_its_mass_and_its_mean() -> None:
     means, masses = Prior.beta(2, 5).nodes(0.3)
     assert masses.sum() == pytest.approx(1.0)
@@ -60,5 +74,7 @@ def test_a_target_that_is_out_of_reach_has_no_number() -> None:
 def test_what_cannot_be_computed_is_refused_with_the_reason() -> None:
     with pytest.raises(InvalidInputError, match="no arm has a result yet"):
         remaining([(0, 0, 7)], 0.5, LSA())
+    with pytest.raises(InvalidInputError, match="decide is 'prior'; it must be likelier or mean"):
+        remaining([(5, 2, 7)], 0.5, LSA(), decide="prior")
     with pytest.raises(InvalidInputError, match=r"UCBE\(0\) has no fixed table"):
         remaining([(5, 2, 7)], 0.5, parse("UCBE"))

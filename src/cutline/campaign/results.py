@@ -285,8 +285,8 @@ class Status:
         what = "" if target is None else f"as things stand, a target of {target:g} expected errors is out of reach"
         if self.never_enough and self.least_errors:
             return (
-                f"{what}, however many pulls there are: workers are taken to be wrong together about "
-                f"{self.least_errors:.1f} of the arms; answers that are known (--known) can show that it is fewer"
+                f"{what}, however many pulls there are: workers are taken to be wrong together on about "
+                f"{self.least_errors:.1f} arms; answers that are known (--known) can show that it is fewer"
             )
         if self.never_enough:
             return f"{what}, however many pulls there are"

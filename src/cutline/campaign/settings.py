@@ -145,9 +145,11 @@ class Settings:
     def _require_weighable(self) -> None:
         """Raise InvalidInputError for what does not go together with how workers count."""
         if not self.weighed:
-            for name in ("excluded", "known_rate"):
+            for name, none in (("excluded", "nobody excluded"), ("known_rate", "known_rate 0")):
                 if getattr(self, name):
-                    raise InvalidInputError(f"{name} is for workers that are weighed; give workers weighed, too")
+                    raise InvalidInputError(
+                        f"{name} is for workers that are weighed; give workers weighed, too, or {none}"
+                    )
         elif self.threshold != 0.5:
             raise InvalidInputError(
                 f"threshold is {self.threshold}; workers are weighed at 0.5, where an answer is yes or no"

@@ -128,7 +128,15 @@ def _of_campaign(ctx: click.Context, db: str, name: str | None, errors: float | 
     targets = TARGETS if errors is None else (check_positive("errors", errors),)
     with open_one(db, name) as campaign:
         settings, records = campaign.settings, campaign.records()
-    found = remaining(records, settings.threshold, settings.policy, targets, settings.prior)
+        called = campaign.name
+    if settings.weighed:
+        raise InvalidInputError(
+            f"campaign {called!r} weighs its workers, so how many more pulls it needs depends on who answers; "
+            "it is not computed"
+        )
+    if settings.max_pulls_per_arm is not None:
+        say(f"an arm of campaign {called!r} may have {settings.max_pulls_per_arm:,} results; that is not looked at here")
+    found = remaining(records, settings.threshold, settings.policy, targets, settings.prior, settings.decide)
     click.echo(as_json(asdict(found)) if form == "json" else f"{found}\n", nl=False)
 
 

@@ -17,13 +17,16 @@ from cutline.planning.nodes import Nodes
 from cutline.planning.passage import Sources, Sums
 from cutline.policies import Policy
 from cutline.text import aligned
+from cutline.threshold import is_above
 
 _Floats = NDArray[np.float64]
+_Whole = NDArray[np.int64]
 
 TARGETS = 50.0, 20.0, 10.0
 """Expected errors that people ask about."""
 
 _PIECE = 2000  # records
+_RULES = "likelier", "mean"
 
 
 @dataclass(frozen=True)
@@ -58,15 +61,18 @@ def remaining(
     policy: Policy,
     targets: Sequence[float] = TARGETS,
     prior: tuple[float, float] | None = None,
+    decide: str = "likelier",
 ) -> Remaining:
     """Return about how many more pulls it takes until so few errors are expected, by the policy and without games.
 
     ``records`` (R, 3): pulls, total reward, and how many arms have this record. ``prior``: a and b of the Beta prior of
-    the means; None: it is learnt from the records. An arm is called what is likelier. Totals count as the nearest whole
-    number. Raises InvalidInputError for a policy that learns or must be told more, and where no arm has a result.
+    the means; None: it is learnt from the records. ``decide``: an arm is called what is "likelier", or by its "mean".
+    Totals count as the nearest whole number. Raises InvalidInputError for a policy that learns or must be told more, and where no arm has a result.
     """
     if not can_be_expected(policy):
         raise InvalidInputError(f"{policy} has no fixed table of indices, so what is left cannot be computed")
+    if decide not in _RULES:
+        raise InvalidInputError(f"decide is {decide!r}; it must be {' or '.join(_RULES)}")
     given = np.asarray(records, np.float64).reshape(-1, 3)
     if not np.any(given[:, 0] > 0):
         raise InvalidInputError("no arm has a result yet; plan with --prior")
@@ -76,7 +82,7 @@ def remaining(
     told = pulls > 0
     belief = Prior.beta(*prior) if prior else Prior.learn(pulls[told], totals[told], arms[told])
     means, masses = belief.nodes(threshold)
-    nodes = Nodes.of(means, masses, threshold, likelier=True)
+    nodes = Nodes.of(means, masses, threshold, likelier=decide != "mean")
     sources = Sources(pulls, totals, arms / _likelihoods(pulls, totals, means, masses))
     try:
         _, sums, _ = passed_until(policy, threshold, sources, nodes, min(targets))
@@ -86,10 +92,19 @@ def remaining(
         policy=str(policy),
         arms=round(float(arms.sum())),
         threshold=threshold,
-        expected_errors=float(arms @ np.minimum(*belief.sides(pulls, totals, threshold))),
+        expected_errors=float(arms @ _wrong(belief, pulls, totals, threshold, decide)),
         targets=tuple(targets),
         pulls=tuple(_pulls_until(sums, target) for target in targets),
     )
+
+
+def _wrong(belief: Prior, pulls: _Whole, totals: _Whole, threshold: float, decide: str) -> _Floats:
+    """Return the probabilities that what an arm is called is wrong, for each record."""
+    below, above = belief.sides(pulls, totals, threshold)
+    if decide != "mean":
+        return np.minimum(below, above)
+    by_mean = np.where(pulls > 0, is_above(np.maximum(pulls, 1), totals, threshold), above >= below)
+    return np.where(by_mean, below, above)
 
 
 def _pulls_until(sums: Sums, target: float) -> int | None:
@@ -105,7 +120,7 @@ def _pulls_until(sums: Sums, target: float) -> int | None:
     return math.ceil(low + (high - low) * (before - target) / (before - after))
 
 
-def _likelihoods(pulls: NDArray[np.int64], totals: NDArray[np.int64], means: _Floats, masses: _Floats) -> _Floats:
+def _likelihoods(pulls: _Whole, totals: _Whole, means: _Floats, masses: _Floats) -> _Floats:
     """Return the integral of the density of Beta(total + 1, pulls - total + 1) over the means, for each record."""
     found = np.empty(pulls.size)
     for start in range(0, pulls.size, _PIECE):

@@ -74,12 +74,17 @@ def value_in_words(value: Any) -> str:
     return "-" if value in (None, []) else ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+def what_in_words(what: str) -> str:
+    """Return what was changed for people: the name of a setting with blanks."""
+    return what.replace("_", " ")
+
+
 def change_in_words(row: Mapping[str, Any]) -> str:
     """Return a change for people, such as "budget is 30, was 20" or "arms added, 2: pear, plum"."""
     after = value_in_words(row["after"])
     if isinstance(row["after"], dict):
         return f"{row['what']}, {after}"
-    return f"{row['what'].replace('_', ' ')} is {after}, was {value_in_words(row['before'])}"
+    return f"{what_in_words(row['what'])} is {after}, was {value_in_words(row['before'])}"
 
 
 def worker_row(worker: Worker) -> dict[str, Any]:

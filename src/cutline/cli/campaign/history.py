@@ -18,7 +18,7 @@ def command(db: str, name: str | None, form: str) -> None:
     Example:
       cutline campaign history --db labels.db
     """
-    from cutline.campaign.files.exporting import change_rows, value_in_words
+    from cutline.campaign.files.exporting import change_rows, value_in_words, what_in_words
     from cutline.campaign.resume import open_one
 
     with open_one(db, name) as campaign:
@@ -28,7 +28,7 @@ def command(db: str, name: str | None, form: str) -> None:
         return
     header = ["time", "what", "before", "after"]
     lines = [
-        [moment(row["time"]), row["what"], *(shown(value_in_words(row[key])) for key in ("before", "after"))]
+        [moment(row["time"]), what_in_words(row["what"]), *(shown(value_in_words(row[key])) for key in ("before", "after"))]
         for row in rows
     ]
     click.echo("\n".join(aligned([header, *lines], left=len(header))))

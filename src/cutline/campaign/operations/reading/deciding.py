@@ -174,7 +174,6 @@ def read_decided(
     asked = settings if threshold is None else replace(settings, threshold=threshold)
     kinds, kind = np.unique(_records_of(connection, campaign, state, rows, settings), axis=0, return_inverse=True)
     above, wrong = np.empty(len(kinds), dtype=np.bool_), np.empty(len(kinds))
-    evidence = kinds[:, 4] if settings.weighed else np.zeros(len(kinds), np.int64)
     for generation in np.unique(kinds[:, 3]).tolist():
         some = kinds[:, 3] == generation
         if threshold is None:
@@ -182,33 +181,37 @@ def read_decided(
         else:
             arithmetic = make_arithmetic(campaign, asked, read_learnt(connection, campaign, generation))
         pulls, totals, squares = kinds[some, :3].T
-        above[some], wrong[some] = arithmetic.decide(pulls, totals, squares, evidence[some])
-    if settings.weighed:
-        known = kinds[:, 5] >= 0
-        above[known], wrong[known] = kinds[known, 5] == 1, 0.0
+        above[some], wrong[some] = arithmetic.decide(pulls, totals, squares, kinds[some, 4])
+    known = kinds[:, 5] >= 0
+    above[known], wrong[known] = kinds[known, 5] == 1, 0.0
     return Decided(asked.threshold, list(rows), kinds[:, :3], above, wrong, kind)
 
 
 def _records_of(
     connection: Connection, campaign: Identity, state: State, rows: Sequence[Any], settings: Settings
 ) -> NDArray[np.int64]:
-    """Return pulls, total, squares and generation of arms, and where workers are weighed evidence and known answer.
+    """Return pulls, total, squares, generation, evidence and known answer of arms, (K, 6).
 
-    (K, 4) or (K, 6), -1 for an answer that is not known. Arms that still follow other settings are taken to be of the
-    present generation. Of these, and of arms that an import changes, the evidence is summed anew.
+    -1 stands for an answer that is not known, and there is no evidence but where workers are weighed. Arms that still
+    follow other settings are taken to be of the present generation. Of these, and of arms that an import changes, the
+    evidence is summed anew.
     """
-    records = np.array([(row.pulls, row.total, row.squares, row.generation) for row in rows], np.int64).reshape(-1, 4)
+    values = [
+        (row.pulls, row.total, row.squares, row.generation, row.evidence, -1 if row.known is None else row.known)
+        for row in rows
+    ]
+    records = np.array(values, np.int64).reshape(-1, 6)
     stale = records[:, 3] < state.changed_at
     records[stale, 3] = state.generation
     if not settings.weighed:
+        records[:, 4] = 0
         return records
     anew = np.flatnonzero(stale | np.array([row.changing for row in rows], np.bool_))
     numbers = [rows[place].number for place in anew.tolist()]
     sums = sum_evidence(connection, campaign, arithmetic_of(connection, campaign, state), numbers)
-    more = np.array([(row.evidence, -1 if row.known is None else row.known) for row in rows], np.int64).reshape(-1, 2)
-    more[anew, 0] = [sums[number] for number in numbers]
+    records[anew, 4] = [sums[number] for number in numbers]
     records[anew, 3] = state.generation
-    return np.column_stack([records, more])
+    return records
 
 
 def _hoeffding(threshold: float, pulls: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
