@@ -61,6 +61,13 @@ def test_a_token_to_measure_with_cannot_fail_on_what_it_may_not_see(cutline: Run
     assert token not in done.err
 
 
+@pytest.mark.usefixtures("token")
+def test_who_may_enter_one_campaign_and_names_none_is_told_to_name_it(cutline: Run, address: str) -> None:
+    done = cutline("campaign", "ask", "--db", address)
+    message = "a labeller's token does not allow this (follow) on all campaigns; name the one that it is for"
+    assert (done.status, done.out, done.err) == (2, "", f"cutline: {address}: {message}\n")
+
+
 def test_ask_tell_status_and_decisions_work_on_a_server(cutline: Run, address: str, db: str) -> None:
     pull = cutline("campaign", "ask", "--db", address).out.split("\t")[0]
     assert cutline("campaign", "tell", "--db", address, pull, "1").err == "1 told\n"

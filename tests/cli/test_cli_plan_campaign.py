@@ -75,3 +75,14 @@ def test_the_errors_now_are_those_of_the_campaign_where_the_mean_decides(cutline
     done = cutline("plan", "--db", database, "--errors", "5", "--format", "json")
     assert json.loads(done.out)["expected_errors"] == pytest.approx(errors, rel=1e-3)
     assert done.err == "an arm of campaign 'c' may have 9 results; that is not looked at here\n"
+
+
+@pytest.mark.slow
+def test_it_is_said_that_scores_count_as_coins(cutline: Run, tmp_path: Path) -> None:
+    with Campaign.create(str(tmp_path / "x.db"), "c", ["a", "b"], 0.5, "LSA", 10) as campaign:
+        campaign.observe_many([("a", 0.4), ("b", 0.5)])
+    done = cutline("plan", "--db", tmp_path / "x.db", "--errors", "0.5")
+    assert done.status == 0
+    assert done.err == (
+        "rewards between 0 and 1 count as coins of the same mean here; where they vary less, fewer pulls are enough\n"
+    )

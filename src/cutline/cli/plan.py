@@ -135,7 +135,12 @@ def _of_campaign(ctx: click.Context, db: str, name: str | None, errors: float | 
             "it is not computed"
         )
     if settings.max_pulls_per_arm is not None:
-        say(f"an arm of campaign {called!r} may have {settings.max_pulls_per_arm:,} results; that is not looked at here")
+        most = f"{settings.max_pulls_per_arm:,} results"
+        say(f"an arm of campaign {called!r} may have {most}; that is not looked at here")
+    if any(not float(total).is_integer() for _, total, _ in records):
+        say(
+            "rewards between 0 and 1 count as coins of the same mean here; where they vary less, fewer pulls are enough"
+        )
     found = remaining(records, settings.threshold, settings.policy, targets, settings.prior, settings.decide)
     click.echo(as_json(asdict(found)) if form == "json" else f"{found}\n", nl=False)
 

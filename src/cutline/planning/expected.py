@@ -30,6 +30,7 @@ from cutline.threshold import check_threshold
 _Floats = NDArray[np.float64]
 
 _ENOUGH, _LEAST, _FEW, _MANY = 100, 20, 250, 5000  # arms; see docs/planning.md and benchmarks/planning.py
+_LEAST_SHARE = 0.02  # of few arms that differ may be wrong
 _KINDS = 12  # in which arms that differ are taken together
 _COARSE = 0.4  # of the spread of an arm's pulls: how many stand at one place of the transforms
 _MOST_PLACES = 2**14
@@ -76,8 +77,8 @@ def expected_curve(
     """Return the expected errors of a policy over the budget, down to where they are ``errors``, without any game.
 
     ``guess``: the means, or ``Beliefs``, as for ``plan``. The curve is good to 0.5 % of the budget where all means are
-    drawn from one prior, and for 20 to 250 or at least 5,000 arms; for fewer that differ it is not sure which comes
-    first at ties, for others the curve has corners where theirs is smooth.
+    drawn from one prior, for 20 to 250 arms of which 2 % may be wrong, and for at least 5,000; for fewer that differ
+    it is not sure which comes first at ties, for others the curve has corners where theirs is smooth.
     Raises InvalidInputError for what is out of range, for a policy that must be told the budget or the true means, and
     where an arm would need more than 32,768 pulls.
     """
@@ -100,9 +101,15 @@ def can_be_expected(policy: Policy) -> bool:
     return policy.anytime and not policy.needs_truth and not isinstance(policy, LearningPolicy)
 
 
-def is_good(guess: Guess) -> bool:
-    """Say whether the curve of a guess is good to 0.5 %: arms are few or many, or their means have one prior."""
-    return _alike(guess) or _LEAST <= guess.arms <= _FEW or guess.arms >= _MANY
+def is_good(guess: Guess, errors: float) -> bool:
+    """Say whether the curve of a guess is good to 0.5 %: arms are few or many, or their means have one prior.
+
+    Few whose means differ are taken together in groups. Where hardly any of them may be wrong, only the next to the
+    threshold count, which have no group of their own.
+    """
+    if _alike(guess) or guess.arms >= _MANY:
+        return True
+    return _LEAST <= guess.arms <= _FEW and errors >= _LEAST_SHARE * guess.arms
 
 
 def _alike(guess: Guess) -> bool:

@@ -67,7 +67,8 @@ def remaining(
 
     ``records`` (R, 3): pulls, total reward, and how many arms have this record. ``prior``: a and b of the Beta prior of
     the means; None: it is learnt from the records. ``decide``: an arm is called what is "likelier", or by its "mean".
-    Totals count as the nearest whole number. Raises InvalidInputError for a policy that learns or must be told more, and where no arm has a result.
+    Totals count as the nearest whole number. Raises InvalidInputError for another rule, for a policy that learns or
+    must be told more, and where no arm has a result.
     """
     if not can_be_expected(policy):
         raise InvalidInputError(f"{policy} has no fixed table of indices, so what is left cannot be computed")

@@ -28,7 +28,11 @@ def command(db: str, name: str | None, form: str) -> None:
         return
     header = ["time", "what", "before", "after"]
     lines = [
-        [moment(row["time"]), what_in_words(row["what"]), *(shown(value_in_words(row[key])) for key in ("before", "after"))]
+        [
+            moment(row["time"]),
+            what_in_words(row["what"]),
+            *(shown(value_in_words(row[at])) for at in ("before", "after")),
+        ]
         for row in rows
     ]
     click.echo("\n".join(aligned([header, *lines], left=len(header))))

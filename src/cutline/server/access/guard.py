@@ -84,7 +84,8 @@ def require(access: Access | None, action: Action, campaign: str | None) -> Acce
     if access is None:
         raise ProblemError(401, "a token is needed; give it as Authorization: Bearer TOKEN")
     if not access.may(action, campaign):
-        where = "all campaigns" if campaign is None else "this campaign"
+        one = "; name the one that it is for" if access.campaign is not None else ""
+        where = f"all campaigns{one}" if campaign is None else "this campaign"
         raise ProblemError(403, f"a {access.role}'s token does not allow this ({action}) on {where}")
     return access
 
