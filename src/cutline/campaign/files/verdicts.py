@@ -49,13 +49,21 @@ def write_junit(decisions: Sequence[Decision], name: str, threshold: float, file
         arm = _NOT_IN_XML.sub(lambda match: printable(match[0]), item.arm)
         case = ET.SubElement(suite, "testcase", {"classname": name, "name": arm})
         if word == "below":
-            message = f"the mean of {item.pulls:,} pulls is {item.mean:.4f}, below the threshold {threshold:g}"
-            ET.SubElement(case, "failure", {"message": message})
+            ET.SubElement(case, "failure", {"message": _why_below(item, threshold)})
         elif word == "undecided":
             ET.SubElement(case, "skipped", {"message": "there is no result"})
     root = ET.Element("testsuites")
     root.append(suite)
     ET.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
+
+
+def _why_below(item: Decision, threshold: float) -> str:
+    """Return why an arm is called below; its mean may be above, and one whose answer is known may have no result."""
+    below = f"below the threshold {threshold:g}"
+    if item.known or item.mean is None:
+        return f"its answer is known: {below}"
+    pulls = "1 pull" if item.pulls == 1 else f"{item.pulls:,} pulls"
+    return f"the mean of {pulls} is {item.mean:.4f}; it is {below} with a probability of {1.0 - item.wrong:.4f}"
 
 
 def _code(text: str) -> str:
