@@ -126,12 +126,6 @@ def test_who_says_yes_to_everything_weighs_next_to_nothing() -> None:
     assert np.count_nonzero(majority(spammed) != truth) > 90
 
 
-def test_one_rate_each_is_the_same_on_both_sides() -> None:
-    labels, _, _ = crowd(300, 10, 4, 4)
-    rates = Crowd.learn(labels, 10, rates=1).rates()
-    assert rates[:, 0].tolist() == rates[:, 1].tolist()
-
-
 def test_labels_at_random_cannot_be_told_and_all_count_next_to_nothing() -> None:
     random = np.random.default_rng(5)
     task = np.repeat(np.arange(2000), 3)

@@ -152,44 +152,44 @@ class _Table(NamedTuple):
         return truth, float(of_labels.sum())
 
 
-def fit_crowd(labels: Labels, workers: int, one_rate: bool = False) -> Fit:
-    """Return what the labels, at least one, tell of so many workers; each has ``one_rate``, or one for each truth."""
+def fit_crowd(labels: Labels, workers: int) -> Fit:
+    """Return what the labels, at least one, tell of so many workers."""
     table = _Table.of(labels, workers)
-    start = _first_guess(table, one_rate)
+    start = _first_guess(table)
     if table.numbers().max() <= 1.0 and (table.known < 0).all():
-        return _fit(table, start, 0.0, _HALF, one_rate, steps=1)
-    best, evidence = _balanced_fit(table, start, one_rate)
+        return _fit(table, start, 0.0, _HALF, steps=1)
+    best, evidence = _balanced_fit(table, start)
     if table.numbers().sum() <= _ENOUGH:
         for leaning in _LEANINGS:
-            rival, its_own = _balanced_fit(table, expit(logit(start.clip(_SURE, 1.0 - _SURE)) + leaning), one_rate)
+            rival, its_own = _balanced_fit(table, expit(logit(start.clip(_SURE, 1.0 - _SURE)) + leaning))
             if rival.rate >= _FAIR and its_own > evidence + _CLEARLY:
                 best, evidence = rival, its_own
     if table.known.size < _FEW_TASKS:
         for share in _RARE:
             guess = expit(math.log(share.yes / share.no) + table.leaning() * logit(RATE))
-            rival = _fit(table, guess, 0.0, share, one_rate)
+            rival = _fit(table, guess, 0.0, share)
             if _evidence(table, rival, share) > evidence:
                 best, evidence = rival, _evidence(table, rival, share)
     return best._replace(correlation=_correlation(table, best) if best.spread else 0.0)
 
 
-def _balanced_fit(table: _Table, start: Floats, one_rate: bool) -> tuple[Fit, float]:
+def _balanced_fit(table: _Table, start: Floats) -> tuple[Fit, float]:
     """Return the fit with the s under which the labels are the most probable, and the most evidence that one has."""
-    fits = _balanced_fits(table, start, one_rate)
+    fits = _balanced_fits(table, start)
     best = max(fits, key=lambda fit: fit.support - _PER_SPREAD * fit.spread)
     return best, max(_evidence(table, fit, _BALANCED) for fit in fits)
 
 
-def _balanced_fits(table: _Table, start: Floats, one_rate: bool) -> list[Fit]:
+def _balanced_fits(table: _Table, start: Floats) -> list[Fit]:
     """Return the fits for each s that can be; of very many labels some tell which it is, as the rates for s = 0 are."""
-    independent = _fit(table, start, 0.0, _BALANCED, one_rate)
+    independent = _fit(table, start, 0.0, _BALANCED)
     part = table.thinned(_ENOUGH)
     others: tuple[float, ...] = _SPREADS[1:] if table.numbers().sum() >= _IDENTIFIED * table.known.size else ()
     if part is not table:
         rates, share = independent.rates, independent.prevalence
         supports = {spread: part.posterior(rates, share, spread)[1] - _PER_SPREAD * spread for spread in _SPREADS}
         others = tuple(spread for spread in others if supports[spread] == max(supports.values()))
-    fits = [_fit(table, start, spread, _BALANCED, one_rate) for spread in others]
+    fits = [_fit(table, start, spread, _BALANCED) for spread in others]
     return [independent, *(fit for fit in fits if fit.rate >= _FAIR)]
 
 
@@ -216,22 +216,22 @@ def log_ratios(rates: Floats) -> Floats:
     return ratios
 
 
-def _first_guess(table: _Table, one_rate: bool) -> Floats:
+def _first_guess(table: _Table) -> Floats:
     """Return how probable yes is for each task, (K,), by its share of yes, or by who is right on known tasks."""
     numbers = table.numbers()
     guess: Floats = 0.5 + 0.5 * table.leaning() / (numbers + 1.0)
     told = table.known >= 0
     if not told.any():
         return guess
-    right, wrong = averaged(table.counts((table.known == 1).astype(np.float64), told.astype(np.float64)), one_rate)
+    right, wrong = table.counts((table.known == 1).astype(np.float64), told.astype(np.float64))
     rates = (right + LABELS * RATE) / (right + wrong + LABELS)
     return table.posterior(rates, 0.5, 0.0)[0]
 
 
-def _fit(table: _Table, truth: Floats, spread: float, prior: _Share, one_rate: bool, steps: int = _STEPS) -> Fit:
+def _fit(table: _Table, truth: Floats, spread: float, prior: _Share, steps: int = _STEPS) -> Fit:
     """Return the fit that EM finds from a first guess of how probable yes is for each task, (K,)."""
     for _ in range(steps):
-        right, wrong = averaged(table.counts(truth), one_rate)
+        right, wrong = table.counts(truth)
         share = float((truth.sum() + prior.yes) / (truth.size + prior.yes + prior.no))
         fit = Fit(right, wrong, _crowds_rate(right, wrong), share, truth, 0.0, spread)
         before = truth
@@ -239,14 +239,6 @@ def _fit(table: _Table, truth: Floats, spread: float, prior: _Share, one_rate: b
         if np.abs(truth - before).max(initial=0.0) < _CLOSE:
             break
     return fit._replace(truth=truth, support=support)
-
-
-def averaged(counts: tuple[Floats, Floats], one_rate: bool) -> tuple[Floats, Floats]:
-    """Return right and wrong labels, (J, 2) each, at least 0, and half of all on each side if there is one rate."""
-    right, wrong = (np.maximum(each, 0.0) for each in counts)  # rounding may have left less
-    if one_rate:
-        right, wrong = (np.repeat(0.5 * each.sum(axis=1, keepdims=True), 2, axis=1) for each in (right, wrong))
-    return right, wrong
 
 
 def _crowds_rate(right: Floats, wrong: Floats) -> float:
