@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from cutline.beliefs import crowd_fit
 from cutline.beliefs.crowd_fit import _Table, fit_crowd
-from cutline.beliefs.workers import Crowd, Labels, likelier
+from cutline.beliefs.workers import Crowd, Labels, likelier, wrong_side
 from labelled_tasks import crowd, labels_of, majority
 
 
@@ -56,14 +56,16 @@ def test_with_fifty_tasks_of_which_few_are_a_yes_weights_have_hardly_more_wrong_
     assert wrong[1, 0] < 1.1 * wrong[1, 1]
 
 
-def appearing(tasks: int, workers: int, each: int, seed: int) -> tuple[Labels, NDArray[np.bool_]]:
-    """Labels of a crowd to whom some tasks look like what they are not, and the truth: the model with s = 1."""
+def appearing(
+    tasks: int, workers: int, each: int, seed: int, spread: float = 1.0, good: tuple[float, float] = (4.0, 1.5)
+) -> tuple[Labels, NDArray[np.bool_]]:
+    """Labels of a crowd to whom some tasks look like what they are not, and the truth: the model with this s."""
     random = np.random.default_rng(seed)
-    truth, usual = random.random(tasks) < 0.5, ndtri(random.beta(4.0, 1.5, (workers, 2)).clip(0.01, 0.99))
+    truth, usual = random.random(tasks) < 0.5, ndtri(random.beta(*good, (workers, 2)).clip(0.01, 0.99))
     task = np.repeat(np.arange(tasks), each)
     worker = random.integers(0, workers, task.size)
-    yes = np.where(truth[task], usual[worker, 1], -usual[worker, 0]) * math.sqrt(2.0)
-    label = random.random(task.size) < ndtr(yes + random.normal(size=tasks)[task])
+    yes = np.where(truth[task], usual[worker, 1], -usual[worker, 0]) * math.sqrt(1.0 + spread**2)
+    label = random.random(task.size) < ndtr(yes + spread * random.normal(size=tasks)[task])
     return labels_of(task, worker, label), truth
 
 
@@ -77,6 +79,21 @@ def test_labels_that_hang_together_are_discounted_and_claims_are_nearer_to_what_
         wrong += float(np.mean(likelier(evidence) != truth))
         claimed += float(found.wrong_side(evidence).mean())
     assert 0.8 < claimed / (3 * 0.1 + 0.8 * wrong) < 1.2  # without known answers a tenth is taken to be wrong anyway
+
+
+def test_a_weak_crowd_to_whom_most_tasks_look_alike_is_told_from_a_good_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong, claimed = np.zeros(2), np.zeros(2)
+    for place, spreads in enumerate((crowd_fit._SPREADS, crowd_fit._SPREADS[:4])):
+        monkeypatch.setattr(crowd_fit, "_SPREADS", spreads)
+        for seed in range(3):
+            labels, truth = appearing(1000, 80, 5, seed, spread=2.0, good=(2.5, 1.5))
+            found = Crowd.learn(labels, 80)
+            evidence = found.evidence(labels)
+            wrong[place] += np.mean(likelier(evidence) != truth) / 3
+            claimed[place] += wrong_side(evidence, 0.0, found.sureness).mean() / 3
+    assert wrong[0] < 0.9 * wrong[1]
+    assert 0.8 < claimed[0] / wrong[0] < 1.25
+    assert claimed[1] / wrong[1] < 0.8  # where labels are not let hang together so much
 
 
 def test_independent_labels_are_hardly_discounted() -> None:
