@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -60,3 +61,17 @@ def test_equal_plans_give_equal_bytes(found: Plan) -> None:
 def test_a_plan_without_any_game_has_nothing_to_draw() -> None:
     with pytest.raises(InvalidInputError, match=r"nothing to draw\. The only mean lies on the threshold"):
         plan_figure(plan([0.5], errors=0.1, progress=False))
+
+
+def test_short_axes_have_plain_numbers_that_do_not_touch(found: Plan) -> None:
+    """Budgets from 25 to 330: matplotlib writes 2 x 10^1, 3 x 10^1, 4 x 10^1 and so on over one another there."""
+    few = tuple(replace(point, budget=25 + 20 * place) for place, point in enumerate(found.curve[:8]))
+    figure = plan_figure(replace(found, curve=few, budget=None, low=None, high=None, uniform=330))
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    left, right = axes.get_xlim()
+    ticks = [*axes.xaxis.get_major_ticks(), *axes.xaxis.get_minor_ticks()]
+    labels = {float(tick.get_loc()): tick.label1 for tick in ticks if left <= tick.get_loc() <= right}
+    assert [labels[at].get_text() for at in sorted(labels)] == ["50", "100", "200"]
+    boxes = [labels[at].get_window_extent() for at in sorted(labels)]
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))

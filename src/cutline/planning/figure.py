@@ -10,9 +10,11 @@ from cutline.plotting.figure import BUDGET, STANDARD_ERRORS
 from cutline.plotting.saving import figure_style
 
 if TYPE_CHECKING:
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 _BLACK, _BLUE, _GREY = "#000000", "#0072b2", "#4d4d4d"
+_SHORT = 100.0  # from the lowest to the highest number of an axis
 _OTHERS = ("#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
 
@@ -26,8 +28,6 @@ def plan_figure(plan: Plan) -> "Figure":
     if not plan.curve:
         raise InvalidInputError(f"nothing was simulated, so there is nothing to draw. {plan.remark}")
     with figure_style():
-        from matplotlib.ticker import StrMethodFormatter
-
         from cutline.plotting.drawing import Drawing
 
         budgets = np.array([point.budget for point in plan.curve])
@@ -50,7 +50,7 @@ def plan_figure(plan: Plan) -> "Figure":
             axes.plot(
                 *zip(*known, strict=True), color=_GREY, linewidth=1.4, linestyle="--", label="Gap-Oracle, computed"
             )
-        axes.axhline(plan.target, color=_GREY, linewidth=1.0, linestyle=(0, (5, 2)), label=f"target, {plan.target:g}")
+        axes.axhline(plan.target, color=_GREY, linewidth=1.0, linestyle=":", label=f"target, {plan.target:g}")
         if plan.budget is not None and plan.low is not None and plan.high is not None:
             axes.axvspan(plan.low, plan.high, color=_BLACK, alpha=0.12, linewidth=0)
             axes.plot([plan.budget], [plan.target], "o", color=_BLACK, label=f"{plan.budget:,} pulls")
@@ -59,10 +59,20 @@ def plan_figure(plan: Plan) -> "Figure":
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_ylim(bottom=floor)
-        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        _mark(axes.xaxis, "{x:,.0f}")
+        _mark(axes.yaxis, "{x:g}")
         axes.set_xlabel(BUDGET)
         axes.set_ylabel("expected errors (arms on the wrong side)")
         axes.grid(axis="both")
         axes.legend()
     return figure
+
+
+def _mark(axis: "Axis", form: str) -> None:
+    """Have a logarithmic axis say plain numbers: the powers of ten, and 2 and 5 times these where it is short."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    low, high = axis.get_view_interval()
+    axis.set_major_formatter(StrMethodFormatter(form))
+    axis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+    axis.set_minor_formatter(StrMethodFormatter(form) if high < _SHORT * low else NullFormatter())
