@@ -86,6 +86,8 @@ def test_policies_that_are_told_more_or_learn_are_left_to_games() -> None:
 @pytest.mark.slow
 def test_what_no_table_can_say_is_refused_with_the_reason() -> None:
     guess = Beliefs.prior(2, 2, 1000)
+    with pytest.raises(InvalidInputError, match=r"^errors is 0; it must be a number above 0$"):
+        expected_curve(guess, errors=0)
     with pytest.raises(InvalidInputError, match=r"UCBE\(0\) must be told the budget or the true means"):
         expected_curve(guess, policy="UCBE", errors=10)
     with pytest.raises(InvalidInputError, match="1 expected errors are too few: APT\\(0\\) pulls some arms more than"):

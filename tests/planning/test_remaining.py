@@ -2,6 +2,7 @@
 
 import heapq
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,5 +77,30 @@ def test_what_cannot_be_computed_is_refused_with_the_reason() -> None:
         remaining([(0, 0, 7)], 0.5, LSA())
     with pytest.raises(InvalidInputError, match="decide is 'prior'; it must be likelier or mean"):
         remaining([(5, 2, 7)], 0.5, LSA(), decide="prior")
+    with pytest.raises(InvalidInputError, match="there are no targets"):
+        remaining([(5, 2, 7)], 0.5, LSA(), ())
+    with pytest.raises(InvalidInputError, match="a target is 0; it must be a number above 0"):
+        remaining([(5, 2, 7)], 0.5, LSA(), (0,))
+    with pytest.raises(InvalidInputError, match=r"prior is \(0, 1\); it must be two numbers above 0"):
+        remaining([(5, 2, 7)], 0.5, LSA(), (5,), (0, 1))
+    with pytest.raises(InvalidInputError, match=r"threshold 2(\.0)? is outside"):
+        remaining([(5, 2, 7)], 2, LSA())
     with pytest.raises(InvalidInputError, match=r"UCBE\(0\) has no fixed table"):
         remaining([(5, 2, 7)], 0.5, parse("UCBE"))
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ("x", "records must be numbers"),
+        ([(5, 2)], r"records have the shape \(1, 2\); it must be \(R, 3\)"),
+        ([1, 2, 3], r"records have the shape \(3,\)"),
+        ([(5, 2, 7), (5, 9, 7)], r"record 1 is \[5.0, 9.0, 7.0\]"),
+        ([(5, np.nan, 7)], "record 0 is"),
+        ([(-5, 0, 7)], "record 0 is"),
+        ([(5, 2, -1)], "record 0 is"),
+    ],
+)
+def test_what_are_no_records_is_refused(records: Any, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        remaining(records, 0.5, "LSA")

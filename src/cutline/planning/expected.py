@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cutline.checks import check_positive
 from cutline.defaults import POLICY
 from cutline.errors import InvalidInputError
 from cutline.planning.adding import Kind, power
@@ -85,6 +86,7 @@ def expected_curve(
     limit = check_threshold(threshold)
     known: Guess = guess if isinstance(guess, Beliefs) else Problem(guess, limit)
     (chosen,) = check_policies(policy)
+    errors = check_positive("errors", errors)
     if not can_be_expected(chosen):
         raise InvalidInputError(f"{chosen} must be told the budget or the true means; its errors need simulated games")
     try:

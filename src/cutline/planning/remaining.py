@@ -10,14 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln, xlog1py, xlogy
 
 from cutline.beliefs.prior import Prior
+from cutline.checks import check_positive, finite
 from cutline.errors import InvalidInputError
 from cutline.planning.expected import can_be_expected
 from cutline.planning.levels import TooDeepError, passed_until
 from cutline.planning.nodes import Nodes
 from cutline.planning.passage import Sources, Sums
 from cutline.policies import Policy
+from cutline.simulation.checks import check_policies
 from cutline.text import aligned
-from cutline.threshold import is_above
+from cutline.threshold import check_threshold, is_above
 
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.int64]
@@ -58,7 +60,7 @@ class Remaining:
 def remaining(
     records: ArrayLike,
     threshold: float,
-    policy: Policy,
+    policy: Policy | str,
     targets: Sequence[float] = TARGETS,
     prior: tuple[float, float] | None = None,
     decide: str = "likelier",
@@ -67,14 +69,21 @@ def remaining(
 
     ``records`` (R, 3): pulls, total reward, and how many arms have this record. ``prior``: a and b of the Beta prior of
     the means; None: it is learnt from the records. ``decide``: an arm is called what is "likelier", or by its "mean".
-    Totals count as the nearest whole number. Raises InvalidInputError for another rule, for a policy that learns or
-    must be told more, and where no arm has a result.
+    Totals count as the nearest whole number. Raises InvalidInputError for what is out of range, for a policy that
+    learns or must be told more, and where no arm has a result.
     """
+    threshold = check_threshold(threshold)
+    (policy,) = check_policies(policy)
+    targets = [check_positive("a target", target) for target in targets]
+    if prior is not None and (len(prior) != 2 or not min(map(finite, prior)) > 0.0):
+        raise InvalidInputError(f"prior is {prior!r}; it must be two numbers above 0, as in (1, 1)")
+    if not targets:
+        raise InvalidInputError("there are no targets; give at least one, such as 50")
     if not can_be_expected(policy):
         raise InvalidInputError(f"{policy} has no fixed table of indices, so what is left cannot be computed")
     if decide not in _RULES:
         raise InvalidInputError(f"decide is {decide!r}; it must be {' or '.join(_RULES)}")
-    given = np.asarray(records, np.float64).reshape(-1, 3)
+    given = _checked(records)
     if not np.any(given[:, 0] > 0):
         raise InvalidInputError("no arm has a result yet; plan with --prior")
     whole, places = np.unique(np.round(given[:, :2]).astype(np.int64), axis=0, return_inverse=True)
@@ -97,6 +106,23 @@ def remaining(
         targets=tuple(targets),
         pulls=tuple(_pulls_until(sums, target) for target in targets),
     )
+
+
+def _checked(records: ArrayLike) -> _Floats:
+    """Return records as floats, (R, 3); raise InvalidInputError for what are none."""
+    try:
+        given = np.asarray(records, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError("records must be numbers: pulls, total reward and arms of each") from None
+    if given.ndim != 2 or given.shape[1] != 3:
+        raise InvalidInputError(f"records have the shape {given.shape}; it must be (R, 3): pulls, total reward, arms")
+    pulls, totals, arms = given.T
+    bad = np.flatnonzero(~((totals >= 0.0) & (totals <= pulls) & (pulls < 2**53) & (arms >= 0.0) & (arms < 2**53)))
+    if bad.size:
+        raise InvalidInputError(
+            f"record {bad[0]} is {given[bad[0]].tolist()}; it must be pulls, a total reward from 0 to that, and arms"
+        )
+    return given
 
 
 def _wrong(belief: Prior, pulls: _Whole, totals: _Whole, threshold: float, decide: str) -> _Floats:
