@@ -1,8 +1,9 @@
 """Print tables of policies.md and replay.md about priors that are learnt.
 
 python docs/learning_tables.py ARMS DRAWS THRESHOLD [THRESHOLD ...] prints the errors of so many arms, python
-docs/learning_tables.py fewest DRAWS how many arms it takes for a learnt prior to pay. Each game draws the means of its
-arms from Beta(2, 2). It takes about a second a draw and threshold.
+docs/learning_tables.py fewest DRAWS how many arms it takes for a learnt prior to pay, python docs/learning_tables.py
+bounds below how many errors of 1,000 nobody comes who is told the prior. Each game draws the means of its arms from
+Beta(2, 2). It takes about a second a draw and threshold.
 """
 
 import math
@@ -13,6 +14,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc
 
 from cutline import Problem
 from cutline.beliefs.prior import Prior
@@ -72,6 +74,8 @@ FEWEST = (10, 20, 50, 100, 200, 500)
 FEWEST_AT = (5, 10)
 """Pulls an arm at which it is tried."""
 THRESHOLDS = (0.2, 0.5, 0.7)
+DEEPEST = 600
+"""Pulls after which nobody pulls on, where bounds are found."""
 
 
 def errors_of(
@@ -103,6 +107,27 @@ def with_error(errors: NDArray[np.float64]) -> str:
     return f"{mean:.{digits}f} \N{PLUS-MINUS SIGN} {error:.{digits}f}"
 
 
+def least(cost: float, threshold: float) -> float:
+    """Return what pulls and errors of an arm cost in all at best, a pull ``cost`` and an error 1."""
+    best: NDArray[np.float64] = np.empty(0)
+    for pulls in range(DEEPEST, -1, -1):
+        total = np.arange(pulls + 1.0)
+        below = betainc(2.0 + total, 2.0 + pulls - total, threshold)
+        error = np.minimum(below, 1.0 - below)
+        chance = (2.0 + total) / (4.0 + pulls)
+        best = np.minimum(error, cost + chance * best[1:] + (1.0 - chance) * best[:-1]) if best.size else error
+    return float(best[0])
+
+
+def bounds() -> None:
+    """Print the bounds by Lagrange's relaxation: the highest over all costs of ``least`` minus what the pulls cost."""
+    costs = np.geomspace(0.5, 2e-4, 160)
+    for threshold in THRESHOLDS:
+        paid = np.array([least(cost, threshold) for cost in costs.tolist()])
+        found = [f"{pulls} an arm {1000.0 * (paid - pulls * costs).max():.1f}" for pulls in PULLS_AN_ARM]
+        print(f"{threshold:g}: " + ", ".join(found))
+
+
 def fewest(draws: int) -> None:
     """Print how many more errors Bayes makes than Lai, in per cent of Lai's: means of differences in the same games."""
     heads = [f"{threshold:g}: {pulls} an arm" for threshold in THRESHOLDS for pulls in FEWEST_AT]
@@ -131,6 +156,9 @@ def main(arms: int, draws: int, thresholds: list[float]) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["fewest"] and len(sys.argv) == 3:
         fewest(int(sys.argv[2]))
+        sys.exit()
+    if sys.argv[1:] == ["bounds"]:
+        bounds()
         sys.exit()
     if len(sys.argv) < 4:
         sys.exit(__doc__)
