@@ -2,7 +2,7 @@
 
 For each prior, threshold, policy and number of arms a line: the budget an arm that is computed for a share of errors,
 and how far it is from what simulated games say, in percent, with its standard error. Given means and a pilot round of
-5 to 29 pulls an arm, from the same prior, follow.
+5 to 29 pulls an arm, from the same prior, follow, and few errors.
 """
 
 import math
@@ -33,7 +33,8 @@ CASES = (  # prior, threshold, share of errors
 )
 POLICIES = "LSA", "APT(0.05)", "Opt-KG(1,1)", "Lai"
 ARMS = 10, 30, 99, 1_000, 100_000
-GIVEN = 60, 5_000
+GIVEN = 60, 5_000, 10, 1_000
+FEW_ERRORS = 0.01
 PULLS = 200_000_000
 AROUND = np.array([0.97, 0.985, 1.0, 1.015, 1.03])
 
@@ -58,6 +59,8 @@ def cases() -> Iterator[Case]:
         pilot = Beliefs.after(given, rng.binomial(given, means))
         yield Case("given means", Problem(means, threshold), threshold, share)
         yield Case("a pilot round", pilot, threshold, share)
+    for arms in ARMS:
+        yield Case(f"Beta({prior[0]:g}, {prior[1]:g})", Beliefs.prior(*prior, arms), threshold, FEW_ERRORS)
 
 
 def line(case: Case, name: str, pulls: int, seed: int) -> str:

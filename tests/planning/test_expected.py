@@ -10,14 +10,13 @@ from cutline.planning.exact import UniformErrors
 from cutline.planning.expected import can_be_expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.5, 0.2])
 def test_uniform_has_its_exact_errors_after_whole_rounds(threshold: float) -> None:
-    guess = Beliefs.prior(2, 2, 10_000)
-    curve = expected_curve(guess, threshold, "Uniform", errors=600)
+    guess = Beliefs.prior(2, 2, 40)
+    curve = expected_curve(guess, threshold, "Uniform", errors=6)
     exact = UniformErrors(guess, threshold)
-    rounds = 10_000 * np.arange(1, 16)  # later some levels hold the errors of two rounds
-    assert [curve.at(int(b)) for b in rounds] == pytest.approx([exact.at(int(b)) for b in rounds], rel=1e-6)
+    rounds = 40 * np.arange(1, 8)  # later some levels hold the errors of two rounds
+    assert [curve.at(int(b)) for b in rounds] == pytest.approx([exact.at(int(b)) for b in rounds], rel=1e-5)
 
 
 def test_a_thousand_arms_have_the_errors_of_games_where_the_curve_of_more_arms_has_a_kink() -> None:
@@ -49,7 +48,7 @@ def test_few_arms_need_more_pulls_for_each_than_many() -> None:
 def test_a_hundred_arms_need_what_games_say() -> None:
     # 120 million pulls of games put 2 errors at 331.3 pulls, with a standard error of 0.11 %.
     found = expected_curve(Beliefs.prior(1, 3, 100), 0.8, "LSA", errors=2)
-    assert found.budget(2) == pytest.approx(331.3, rel=0.005)
+    assert found.at(0.995 * 331.3) > 2 > found.at(1.005 * 331.3)
 
 
 @pytest.mark.slow
@@ -90,5 +89,7 @@ def test_what_no_table_can_say_is_refused_with_the_reason() -> None:
         expected_curve(guess, errors=0)
     with pytest.raises(InvalidInputError, match=r"UCBE\(0\) must be told the budget or the true means"):
         expected_curve(guess, policy="UCBE", errors=10)
-    with pytest.raises(InvalidInputError, match="1 expected errors are too few: APT\\(0\\) pulls some arms more than"):
-        expected_curve(guess, policy=parse("APT(0)"), errors=1)
+    with pytest.raises(
+        InvalidInputError, match=r"1 expected errors are too few: LSA\(1.35\) pulls some arms more than"
+    ):
+        expected_curve(np.full(20, 0.5), policy=LSA(), errors=1)

@@ -6,7 +6,8 @@ from scipy.stats import beta, binom
 
 from cutline import LSA, Policy, Uniform, parse
 from cutline.planning.nodes import Nodes
-from cutline.planning.passage import Sources, Sums, pass_levels
+from cutline.planning.passage import Sources, pass_levels
+from cutline.planning.sums import Sums
 from cutline.theory.concentration import error_probability
 
 FRESH = Sources(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1))
@@ -36,8 +37,8 @@ def by_all_sequences(
 
 
 def passed(policy: Policy, threshold: float, levels: list[float], sources: Sources, nodes: Nodes, depth: int) -> Sums:
-    bins = np.arange(depth + 1)
-    return pass_levels(policy, threshold, policy.parameters(), np.array(levels), sources, nodes, bins)
+    edges = np.arange(depth + 1)
+    return pass_levels(policy, threshold, policy.parameters(), np.array(levels), sources, nodes, edges)
 
 
 @pytest.mark.parametrize("name", ["LSA", "APT(0.1)", "Opt-KG(1,1)", "Uniform"])
@@ -97,7 +98,7 @@ def test_rows_may_be_wider_than_the_first_room() -> None:
     begins = np.array([3, 1500, 1500])
     sources = Sources(begins, np.array([1, 100, 1490]), np.array([1.0, 1e-3, 1e-3]))
     nodes = Nodes.of(np.array([0.07, 0.4, 0.99]), np.array([0.3, 0.4, 0.3]), 0.5)
-    sums = passed(Uniform(), 0.5, [4.0, 1500.0], sources, nodes, 1510)
+    sums = passed(Uniform(), 0.5, [4.0, 1499.0], sources, nodes, 1510)
     assert sums.pulls[0] == pytest.approx(2.0 * float(nodes.masses @ beta.pdf([0.07, 0.4, 0.99], 2, 3)), rel=1e-9)
     assert sums.left == pytest.approx([0.0, 0.0])
 
@@ -110,7 +111,7 @@ def test_very_many_means_are_taken_in_groups_that_come_to_the_same() -> None:
     alone = [Nodes.of(part, np.ones(part.size), 0.5) for part in np.split(means, 4)]
     levels, fresh = np.array([0.5, 1.5, 2.5]), Sources(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1))
     sums, *parts = (
-        pass_levels(LSA(), 0.5, (1.35,), levels, fresh, nodes, np.zeros(257, np.int64)) for nodes in (grouped, *alone)
+        pass_levels(LSA(), 0.5, (1.35,), levels, fresh, nodes, np.array([0, 256])) for nodes in (grouped, *alone)
     )
     assert sums.pulls == pytest.approx(sum(part.pulls for part in parts), rel=1e-5)
     assert sums.errors == pytest.approx(sum(part.errors for part in parts), rel=1e-5)

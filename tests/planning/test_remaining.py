@@ -67,9 +67,9 @@ def test_nodes_that_stand_for_a_prior_have_its_mass_and_its_mean() -> None:
 
 
 def test_a_target_that_is_out_of_reach_has_no_number() -> None:
-    found = remaining([(10, 5, 100)], 0.5, LSA(), (1e-6,))
+    found = remaining([(10, 5, 100)], 0.5, LSA(), (1e-9,))
     assert found.pulls == (None,)
-    assert str(found).splitlines()[-1].split() == ["1e-06", "-"]
+    assert str(found).splitlines()[-1].split() == ["1e-09", "-"]
 
 
 def test_what_cannot_be_computed_is_refused_with_the_reason() -> None:

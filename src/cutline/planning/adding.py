@@ -1,4 +1,4 @@
-"""The expected errors of few arms over the budget: how the pulls of all add up is taken into account.
+"""The expected errors of arms over the budget: how the pulls of all add up is taken into account.
 
 Pull n + 1 of an arm, made at a level, is the pull number n + 1 + S of all, where S is what the other K - 1 arms have
 taken at that level: it is made if that is within the budget. The pulls of one arm have a known distribution, so that of
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.planning.nodes import Nodes
-from cutline.planning.passage import Sums
+from cutline.planning.sums import Sums
 
 _Floats = NDArray[np.float64]
 _Transform = NDArray[np.complex128]
@@ -25,7 +25,16 @@ MOST_PLACES = 2**10
 
 _MISSED = 1e-3  # of the errors
 _NOTHING = 1e-25
-_DAMPING = 1e-10  # at the last place of a transform
+_DAMPING = 8.0 * math.log(10.0)  # what comes back from beyond the last place is smaller by a factor of 10^8
+_BLUR = 2.6  # units: so much that the highest frequency counts for 10^-14
+_MARGIN = 24  # places that what is blurred comes back to
+_BIN = 24
+_BLURRED_PLACES = 2**9
+_COARSE_PLACES = 2**7
+_CLOSER, _CLOSE_ENOUGH = 2, 4
+_CORNERS = 32  # pulls an arm, up to which curves have corners after whole rounds
+_ROUNDS = 2  # pulls an arm, up to which budgets are looked at on their own
+_HARDLY = 1e-6
 _CLOSE = 1e-4
 
 
@@ -44,37 +53,56 @@ class FewCurve(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """A budget up to which a curve is found; a place of the transforms stands for ``unit`` pulls."""
+    """Budgets up to one of so many ``pulls``, ``unit`` pulls from one to the next: ``places`` of them and some beyond.
+
+    Sums of pulls are found from ``frequencies``, (F,), of their distribution, as far as these budgets can tell.
+    """
 
     pulls: int
     unit: int
     places: int
+    frequencies: _Transform
 
     @classmethod
-    def of(cls, pulls: int) -> "Budget":
-        """Return a budget of so many pulls."""
-        unit = math.ceil(pulls / (MOST_PLACES - 2))
-        return cls(pulls, unit, 2 ** math.ceil(math.log2(pulls // unit + 2)))
+    def of(cls, pulls: int, most: int = _BLURRED_PLACES) -> "Budget":
+        """Return the budgets up to one of so many pulls: all, or of larger units about so many as ``most`` says."""
+        unit = 1 if pulls < MOST_PLACES and most > _COARSE_PLACES else math.ceil(pulls / (most - _MARGIN))
+        places = 2 ** math.ceil(math.log2(pulls // unit + _MARGIN))
+        period = places * unit
+        return cls(pulls, unit, places, _DAMPING / period + 2j * math.pi / period * np.arange(places // 2 + 1))
 
     @property
     def end(self) -> int:
         """The number of places within the budget."""
         return self.pulls // self.unit
 
-    def transform(self, terms: _Floats) -> _Transform:
-        """Return the transforms of terms, (places or fewer, L), made smaller the further on they stand.
-
-        Else sums that lie beyond the last place would come back as the first ones.
-        """
-        damping = _DAMPING ** (np.arange(len(terms)) / self.places)
-        return np.fft.rfft(terms * damping[:, None], self.places, axis=0)
+    def transform(self, terms: _Floats, edges: NDArray[np.int64]) -> _Transform:
+        """Return the sums of terms, (bins, L), times exp(-z n), z the frequencies, on average over the n of a bin."""
+        last = min(int(np.searchsorted(edges, self.pulls)), edges.size - 1)
+        at_edges = np.exp(-np.multiply.outer(self.frequencies, edges[: last + 1]))
+        each = (at_edges[:, :-1] - at_edges[:, 1:]) / np.diff(edges[: last + 1])
+        each /= (1.0 - np.exp(-self.frequencies))[:, None]
+        found: _Transform = each.real @ terms[:last] + 1j * (each.imag @ terms[:last])
+        return found
 
     def sums(self, transform: _Transform) -> _Floats:
-        """Return what the terms of a transform, (frequencies, L), add up to, up to each place within the budget."""
-        damping = _DAMPING ** (np.arange(self.end) / self.places)
-        terms = np.fft.irfft(transform, self.places, axis=0)[: self.end] / damping[:, None]
-        found: _Floats = np.cumsum(terms, axis=0)
+        """Return what the terms of a transform, (F, L), add up to before each budget from ``unit`` pulls on.
+
+        Where a unit is several pulls the budgets are blurred by a few units.
+        """
+        z = self.frequencies[:, None]
+        blur = np.exp(0.5 * (_BLUR * self.unit * z) ** 2) if self.unit > 1 else 1.0
+        found: _Floats = np.fft.irfft(transform * blur / (np.exp(z) - 1.0), self.places, axis=0)[1 : self.end + 1]
+        found *= np.exp(_DAMPING / self.places * np.arange(1, self.end + 1))[:, None] / self.unit
         return found
+
+
+def bins_of(depth: int) -> NDArray[np.int64]:
+    """Return the edges of bins of numbers of pulls, up to a depth: of one each at first, then of a thirtieth each."""
+    edges = [0]
+    while edges[-1] < depth:
+        edges.append(min(edges[-1] + max(1, edges[-1] // _BIN), depth))
+    return np.array(edges)
 
 
 class Kinds(NamedTuple):
@@ -86,6 +114,7 @@ class Kinds(NamedTuple):
 
     kinds: Sequence[Kind]
     found: Sequence[Sums]
+    edges: NDArray[np.int64]
     in_order: int = 0
 
     @property
@@ -115,7 +144,7 @@ class Kinds(NamedTuple):
         for kind, sums, one, raised, rest in zip(
             self.kinds, self.found, transforms, powers, _without_each(powers, self.in_order), strict=True
         ):
-            gains = budget.transform(np.diff(sums.gains[: budget.places], axis=1, prepend=0.0))
+            gains = budget.transform(np.diff(sums.gains, axis=1, prepend=0.0), self.edges)
             change += np.sum(gains * _mean_over_ties(one, raised, kind.arms) * rest, axis=1, keepdims=True)
         at_first = sum(float(sums.errors[0] - sums.gains[:, 0].sum()) for sums in self.found)
         expected = at_first + budget.sums(change)[:, 0]
@@ -123,6 +152,23 @@ class Kinds(NamedTuple):
         missed = self.to_gain()[-1] * budget.sums(last)[:, 0]
         end = int(np.logical_and.accumulate(missed <= _MISSED * expected).sum())
         return FewCurve(budget.unit * np.arange(1.0, end + 1.0), expected[:end])
+
+    def whole_curve(self, pulls: int) -> FewCurve:
+        """Return the curve up to a budget, of which the smaller the budgets are, the closer they are to each other."""
+        arms = sum(kind.arms for kind in self.kinds)
+        corners = pulls < _CORNERS * arms
+        budget = Budget.of(pulls, MOST_PLACES if corners else _BLURRED_PLACES)
+        nearer = pulls // (_CLOSER if corners else _CLOSE_ENOUGH)
+        curve = self.curve(budget)
+        if budget.unit == 1 or nearer < _ROUNDS * arms:
+            return curve
+        matters = self.within(Budget.of(nearer, _COARSE_PLACES)) > _HARDLY
+        count = int(np.flatnonzero(np.append(True, matters))[-1]) + 1
+        found = [sums.at(np.arange(min(count, matters.size))) for sums in self.found]
+        first = self._replace(found=found).whole_curve(nearer)
+        beyond = curve.budgets > first.budgets[-1]
+        parts = zip(first, curve, strict=True)
+        return FewCurve(*(np.concatenate([before, after[beyond]]) for before, after in parts))
 
     def deviation(self) -> _Floats:
         """Return the standard deviation of the sum of pulls at each level, (L,)."""
@@ -134,9 +180,10 @@ class Kinds(NamedTuple):
     def _transforms(self, budget: Budget) -> list[_Transform]:
         """Return the transforms of the distribution of an arm's pulls at each level, (frequencies, L), of each kind."""
         found = []
+        step = np.exp(-budget.frequencies)[:, None] - 1.0
         for kind, sums in zip(self.kinds, self.found, strict=True):
-            more = sums.taken[: budget.places] / (kind.arms * budget.unit)  # the probability that an arm has more pulls
-            found.append(budget.transform(-np.diff(more, axis=0, prepend=1.0, append=0.0)[: budget.places]))
+            more = budget.transform(sums.taken / kind.arms, self.edges)  # the probability that an arm has more pulls
+            found.append(1.0 + step * more)
         return found
 
 

@@ -11,21 +11,35 @@ integral is the sum of the densities of Beta(s + 1, n - s + 1) at the means. Row
 all levels side by side.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compiling, jit_in_place, kernel, made_once, with_parameters
+from cutline.compiled import compile_plain, compiling, jit_in_place, kernel, made_once, with_parameters
 from cutline.planning.nodes import Nodes
-from cutline.planning.weights import BLOCK, Weights, weigh_rows
+from cutline.planning.strides import (
+    REACH,
+    At,
+    Lattice,
+    begin,
+    first_of_strides,
+    lattice_of,
+    spread,
+    stride_of,
+    striding,
+)
+from cutline.planning.sums import Pulled, Sums, count, first_from
+from cutline.planning.weights import BLOCK, Weights, log_ways, weigh_rows
 from cutline.policies import Policy
 from cutline.policies.policy import Parameters
 
 _Floats = NDArray[np.float64]
 
 _FIRST_ROOM = 1 << 9
+_first_of_strides = compile_plain(first_of_strides)
 
 
 class Sources(NamedTuple):
@@ -34,51 +48,6 @@ class Sources(NamedTuple):
     pulls: NDArray[np.int64]
     totals: NDArray[np.int64]
     amounts: _Floats
-
-
-class Sums(NamedTuple):
-    """What all arms together come to at each of L levels.
-
-    ``pulls`` and ``errors``: the expected sums, ``squares`` the expected sum of the squares of pulls, ``left`` the arms
-    that are not above the level at the last row, ``unsettled`` the errors of these; (L,) each. ``taken``: pulls by the
-    number of pulls that the arm had before, in bins; ``gains``: what these pulls do to the expected errors. (bins, L)
-    each.
-    """
-
-    pulls: _Floats
-    errors: _Floats
-    squares: _Floats
-    left: _Floats
-    unsettled: _Floats
-    taken: _Floats
-    gains: _Floats
-
-    @classmethod
-    def zeros(cls, levels: int, bins: int) -> "Sums":
-        """Return sums of nothing."""
-        return cls(*(np.zeros(levels) for _ in range(5)), *(np.zeros((bins, levels)) for _ in range(2)))
-
-    def at(self, places: NDArray[np.int64]) -> "Sums":
-        """Return the sums at some of the levels."""
-        return Sums(*(part[..., places] for part in self))
-
-    def joined(self, others: "Sums", order: NDArray[np.int64]) -> "Sums":
-        """Return these sums and those at other levels, in an order of all."""
-        pairs = zip(self, others, strict=True)
-        return Sums(*(np.concatenate([ours, theirs], axis=-1)[..., order] for ours, theirs in pairs))
-
-
-@jit_in_place
-def _first_from(levels: _Floats, value: float) -> int:
-    """Return the place of the first level not below a value; np.searchsorted would take long to load."""
-    low, high = 0, levels.size
-    while low < high:
-        middle = (low + high) // 2
-        if levels[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 class Row(NamedTuple):
@@ -90,13 +59,6 @@ class Row(NamedTuple):
     least: int
     largest: int
     amounts: _Floats
-
-
-class Pulled(NamedTuple):
-    """The pulls of a row, and what they do to the expected errors, at each level; (L,) both."""
-
-    taken: _Floats
-    gains: _Floats
 
 
 @jit_in_place
@@ -151,26 +113,35 @@ def _pull(
 
 
 @jit_in_place
-def _count(n: int, chosen: int, alive: int, pulled: Pulled, sums: Sums) -> None:
-    """Add the pulls of row n to the sums, those by number to the ``chosen`` bin."""
+def _leave(s: int, row: Row, here: int, weights: Weights, alive: int, sums: Sums) -> None:
+    """Decide the arms of a record that are looked at no more; its row has place ``here`` among the weights."""
+    amounts, place = row.amounts[s - row.least], s - weights.least
     for level in range(alive, sums.errors.size):
-        taken = pulled.taken[level]
-        sums.pulls[level] += taken
-        sums.squares[level] += taken * (2.0 * n + 1.0)
-        sums.taken[chosen, level] += taken
-        sums.gains[chosen, level] += pulled.gains[level]
+        wrong = amounts[level] * weights.wrong[here, place]
+        sums.left[level] += amounts[level] * weights.all_arms[here, place]
+        sums.unsettled[level] += wrong
+        sums.errors[level] += wrong
 
 
 @jit_in_place
-def _stop(row: Row, here: int, weights: Weights, alive: int, sums: Sums) -> None:
-    """Decide the arms that are left in the last row, which has place ``here`` among the weights."""
+def _set_out(
+    n: int, row: Row, threshold: float, weights: Weights, alive: int, nodes: Nodes, lattice: Lattice, sums: Sums
+) -> At:
+    """Put the arms of a row on the lattice of strides; those that are out of its reach are looked at no more."""
+    begin(n, threshold, nodes, lattice)
+    stride, least, largest = stride_of(n, threshold), REACH, -REACH
     for s in range(row.least, row.largest + 1):
-        amounts, place = row.amounts[s - row.least], s - weights.least
+        x = s - threshold * n
+        if abs(x) > (REACH - 4) * stride.width:
+            _leave(s, row, n - weights.first, weights, alive, sums)
+            continue
+        wrong = weights.wrong[n - weights.first, s - weights.least]
         for level in range(alive, sums.errors.size):
-            sums.left[level] += amounts[level] * weights.all_arms[here, place]
-            sums.unsettled[level] += amounts[level] * weights.wrong[here, place]
-    for level in range(alive, sums.errors.size):
-        sums.errors[level] += sums.unsettled[level]
+            lattice.pulled.gains[level] -= row.amounts[s - row.least, level] * wrong
+        density = log_ways(n, s) + s * math.log(threshold) + (n - s) * math.log(1.0 - threshold)
+        second = spread(x, stride.width, row.amounts[s - row.least], math.exp(density), alive, lattice.amounts[0])
+        least, largest = min(least, second - 1), max(largest, second + 2)
+    return At(n, 0, 0.0, stride, least, largest, alive)
 
 
 @jit_in_place
@@ -196,7 +167,7 @@ def _opening(policy: type[Policy]) -> Callable[..., tuple[int, int, int]]:
         least, largest, lowest = n + 2, -1, levels.size
         for s in range(row.least, row.largest + 1):
             value = -np.inf if n < first else index(float(n), float(s), threshold, 0, parameters)
-            opened = _first_from(levels, value)
+            opened = first_from(levels, value)
             opens[s - row.least] = opened
             if opened < levels.size:
                 least, largest, lowest = min(least, s), s + 1, min(lowest, opened)
@@ -207,11 +178,11 @@ def _opening(policy: type[Policy]) -> Callable[..., tuple[int, int, int]]:
 
 @made_once
 def _passing(policy: type[Policy]) -> Callable[..., bool]:
-    """Compile pass(threshold, parameters, levels, sources, nodes, bins, sums, room): rows are gone through.
+    """Compile pass(threshold, parameters, levels, sources, nodes, edges, sums, room): rows are gone through.
 
     It returns False where a row is wider than the room.
     """
-    open_levels = _opening(policy)
+    open_levels, stride_on = _opening(policy), striding(policy)
 
     def go(
         threshold: float,
@@ -219,7 +190,7 @@ def _passing(policy: type[Policy]) -> Callable[..., bool]:
         levels: _Floats,
         sources: Sources,
         nodes: Nodes,
-        bins: NDArray[np.int64],
+        edges: NDArray[np.int64],
         sums: Sums,
         room: int,
     ) -> bool:
@@ -229,7 +200,8 @@ def _passing(policy: type[Policy]) -> Callable[..., bool]:
         spare = Row(least, largest, np.zeros((room, levels.size)))
         weights = Weights(n - BLOCK, 0, np.zeros((BLOCK + 1, room)), np.zeros((BLOCK + 1, room)))
         opens, pulled = np.zeros(room, np.int64), Pulled(np.zeros(levels.size), np.zeros(levels.size))
-        arrived = 0
+        arrived = chosen = 0
+        last, strides = edges[-1], max(_first_of_strides(threshold), sources.pulls[-1] + 1)
         while least <= largest or source < sources.pulls.size:
             if n == weights.first + BLOCK:
                 low, high = _reach(sources, arrived, n, least, largest)
@@ -239,8 +211,14 @@ def _passing(policy: type[Policy]) -> Callable[..., bool]:
                 weigh_rows(n, low, high, nodes, threshold, weights.all_arms, weights.wrong)
             _set_down(sources, arrived, source, row)
             alive = 0 if arrived < source else alive
-            if n == bins.size - 1:
-                _stop(row, n - weights.first, weights, alive, sums)
+            if n == last:
+                for s in range(row.least, row.largest + 1):
+                    _leave(s, row, n - weights.first, weights, alive, sums)
+                break
+            if n == strides:
+                lattice = lattice_of(levels.size, nodes.masses.size)
+                at = _set_out(n, row, threshold, weights, alive, nodes, lattice, sums)
+                stride_on(at, threshold, parameters, levels, nodes, edges, lattice, sums)
                 break
             arrived = source
             least, largest, lowest = open_levels(n, row, threshold, parameters, levels, opens)
@@ -248,7 +226,9 @@ def _passing(policy: type[Policy]) -> Callable[..., bool]:
             after = Row(least, largest, spare.amounts)
             after.amounts[: max(largest - least + 1, 0)] = 0.0
             _pull(n, row, after, weights, opens, alive, pulled, sums)
-            _count(n, bins[n], alive, pulled, sums)
+            while n >= edges[chosen + 1]:
+                chosen += 1
+            count(n, 1, chosen, alive, pulled, sums)
             alive = max(alive, lowest)
             row, spare = after, row
             n += 1
@@ -264,17 +244,18 @@ def pass_levels(
     levels: _Floats,
     sources: Sources,
     nodes: Nodes,
-    bins: NDArray[np.int64],
+    edges: NDArray[np.int64],
 ) -> Sums:
     """Return what arms come to at some levels, increasing.
 
-    ``bins``, (depth + 1,): the bin of each number of pulls; arms with ``depth`` pulls are looked at no more.
+    ``edges``, (bins + 1,): the numbers of pulls with which bins begin, from 0 on; arms with the last of them are looked
+    at no more.
     """
     row = np.array([parameters], np.float64)
     room = _FIRST_ROOM
     while True:
-        sums = Sums.zeros(levels.size, int(bins[-1]) + 1)
+        sums = Sums.zeros(levels.size, edges.size - 1)
         with compiling(policy):
-            if _passing(type(policy))(threshold, row, levels, sources, nodes, bins, sums, room):
+            if _passing(type(policy))(threshold, row, levels, sources, nodes, edges, sums, room):
                 return sums
         room *= 4

@@ -15,7 +15,8 @@ from cutline.errors import InvalidInputError
 from cutline.planning.expected import can_be_expected
 from cutline.planning.levels import TooDeepError, passed_until
 from cutline.planning.nodes import Nodes
-from cutline.planning.passage import Sources, Sums
+from cutline.planning.passage import Sources
+from cutline.planning.sums import Sums
 from cutline.policies import Policy
 from cutline.simulation.checks import check_policies
 from cutline.text import aligned
@@ -35,7 +36,7 @@ _RULES = "likelier", "mean"
 class Remaining:
     """What ``remaining`` returns: ``expected_errors`` now, and ``pulls``, more of them, until there are ``targets``.
 
-    None of the pulls stands for a target that arms come to with more than 32,768 pulls each only, if at all.
+    None of the pulls stands for a target that arms come to with more than 131,072 pulls each only, if at all.
     """
 
     policy: str

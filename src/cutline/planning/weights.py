@@ -36,7 +36,7 @@ class Weights(NamedTuple):
 
 
 @jit_in_place
-def _log_ways(n: int, s: int) -> float:
+def log_ways(n: int, s: int) -> float:
     """Return -ln B(s + 1, n - s + 1)."""
     return math.lgamma(n + 2.0) - math.lgamma(s + 1.0) - math.lgamma(n - s + 1.0)
 
@@ -47,13 +47,13 @@ def _weigh(n: int, least: int, largest: int, nodes: Nodes, below: _Floats, above
 
     For each node from the record that is likeliest there on, upwards and downwards.
     """
-    ways_of_least, ways_of_largest = _log_ways(n, least), _log_ways(n, largest)
+    ways_of_least, ways_of_largest = log_ways(n, least), log_ways(n, largest)
     below[: largest - least + 1] = 0.0
     above[: largest - least + 1] = 0.0
     for k in range(nodes.masses.size):
         odds = nodes.odds[k]
         start = int(min(max(n * odds / (1.0 + odds), least), largest))
-        ways = ways_of_least if start == least else ways_of_largest if start == largest else _log_ways(n, start)
+        ways = ways_of_least if start == least else ways_of_largest if start == largest else log_ways(n, start)
         log_density = ways + start * nodes.log_mean[k] + (n - start) * nodes.log_rest[k]
         if log_density < _NEGLIGIBLE:
             continue

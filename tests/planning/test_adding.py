@@ -1,4 +1,4 @@
-"""The errors of few arms at every budget: against games that are played out reward by reward."""
+"""The errors of arms at every budget: against games that are played out reward by reward."""
 
 import numpy as np
 import pytest
@@ -94,12 +94,11 @@ def test_arms_that_differ_are_computed_in_groups_that_come_to_nearly_the_same() 
     assert [apart.at(at) for at in budgets] == pytest.approx([alike.at(at) for at in budgets], rel=0.005)
 
 
-def test_very_few_arms_that_differ_and_some_hundreds_are_left_to_games() -> None:
+def test_very_few_arms_that_differ_are_left_to_games() -> None:
     assert is_good(Beliefs.prior(2, 2, 2), 1e-3)
     assert is_good(Beliefs.prior(2, 2, 700), 1e-3)
-    sizes = (2, 19, 20, 250, 251, 4999, 5000)
-    computed = [arms for arms in sizes if is_good(Problem(np.linspace(0.1, 0.9, arms)), 0.02 * arms)]
-    assert computed == [20, 250, 5000]
+    computed = [arms for arms in (2, 9, 10, 700) if is_good(Problem(np.linspace(0.1, 0.9, arms)), 0.02 * arms)]
+    assert computed == [10, 700]
 
 
 def test_few_arms_that_differ_are_left_to_games_where_hardly_any_may_be_wrong() -> None:

@@ -1,4 +1,4 @@
-"""The curve of few arms: up to which budget, at which levels and with how many pulls of an arm it is computed."""
+"""Up to which budget, at which levels and with how many pulls of an arm a curve is computed."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.planning.adding import Budget, FewCurve, Kind, Kinds
+from cutline.planning.adding import Budget, FewCurve, Kind, Kinds, bins_of
 from cutline.planning.levels import (
     DEPTHS,
     FRESH,
@@ -19,15 +19,20 @@ from cutline.planning.levels import (
     short_values,
 )
 from cutline.planning.nodes import Nodes
-from cutline.planning.passage import Sums, pass_levels
+from cutline.planning.passage import pass_levels
+from cutline.planning.strides import first_of_strides
+from cutline.planning.sums import Sums
 from cutline.policies import Policy
 
 _Floats = NDArray[np.float64]
 
-_FIRST = 8  # pulls an arm, of the first budget up to which a curve is found
-_LEAST_MORE, _MOST_MORE = 1.3, 4.0  # times the pulls, where a budget leaves too many errors
-_OPEN = 1.2  # times the target: where coarse levels leave more errors, fine ones will, too
-_ROUNDS = 3  # of levels between levels
+_BEYOND = 1.3  # times the pulls that it seems to take
+_FIRST = 8  # pulls an arm, up to which a curve goes at least
+_LIKELY = 1.4  # times the pulls that it takes if their sum does not vary
+_COARSE_PLACES = 2**7
+_LEAST_MORE, _MOST_MORE = 1.1, 4.0  # times the pulls, where a budget leaves too many errors
+_ROUNDS = 2  # of levels between levels
+_HARDLY_LEFT = 0.1
 _DEEPEST_FOR_ALL = 2**13  # pulls of an arm, up to which levels are looked at that may be much too high
 _HIGHER = 0.25  # of the level that fewer rows called high enough
 _NO_ERRORS = 1e-12
@@ -44,13 +49,17 @@ class _Rows(NamedTuple):
     budget: Budget
     depth: int
 
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """The bins of the pulls of an arm."""
+        return bins_of(self.depth)
+
     def passed(self, kind: Kind, levels: _Floats) -> Sums:
         """Return what the arms of a kind come to."""
-        bins = np.minimum(np.arange(self.depth + 1) // self.budget.unit, self.budget.places)
-        return pass_levels(self.policy, self.threshold, self.policy.parameters(), levels, FRESH, kind.nodes, bins)
+        return pass_levels(self.policy, self.threshold, self.policy.parameters(), levels, FRESH, kind.nodes, self.edges)
 
 
-def curve_of_few(
+def curve_of_kinds(
     kinds: Sequence[Kind], mixed: Nodes, policy: Policy, threshold: float, errors: float
 ) -> tuple[FewCurve, Kinds]:
     """Return the curve up to a budget where there are at most so many expected errors, or raise TooDeepError.
@@ -59,21 +68,41 @@ def curve_of_few(
     if every arm's were drawn from these.
     """
     together = Kind(mixed, sum(kind.arms for kind in kinds))
-    pulls = _FIRST * together.arms
+    pulls, depth = _likely(policy, threshold, together, errors)
+    least = _FIRST * together.arms
     while pulls <= MOST_PULLS_OF_AN_ARM * together.arms:
-        rows = _Rows(policy, threshold, Budget.of(pulls), DEPTHS[0])
-        rows, levels, sums = _coarse(rows, together, errors)
-        curve = Kinds([together], [sums]).curve(rows.budget)
-        more = curve.errors[-1] / errors if curve.errors.size else _LEAST_MORE
-        if more <= _OPEN:
+        rows = _Rows(policy, threshold, Budget.of(pulls, _COARSE_PLACES), DEPTHS[0])
+        rows, levels, sums = _coarse(rows, together, errors, depth)
+        curve = Kinds([together], [sums], rows.edges).curve(rows.budget)
+        reached = np.flatnonzero(curve.errors <= errors)
+        if reached.size:
+            pulls = min(pulls, max(round(_BEYOND * curve.budgets[reached[0]]), least))
+            rows = rows._replace(budget=Budget.of(pulls))
             levels, sums = _fine(rows, together, levels, sums)
-            found = Kinds([together], [sums])
+            found = Kinds([together], [sums], rows.edges)
             if len(kinds) > 1:
-                found = Kinds(kinds, [rows.passed(kind, levels) for kind in kinds], _separate(rows, levels))
-            curve = found.curve(rows.budget)
+                passed = [rows.passed(kind, levels) for kind in kinds]
+                found = Kinds(kinds, passed, rows.edges, _separate(rows, levels))
+            curve = found.whole_curve(pulls)
             if curve.errors.size and curve.errors[-1] <= errors:
                 return curve, found
-        pulls = round(pulls * min(max(more, _LEAST_MORE), _MOST_MORE))
+        more = curve.errors[-1] / errors if curve.errors.size else _MOST_MORE
+        pulls = least = round(pulls * min(max(more, _LEAST_MORE), _MOST_MORE))
+    raise TooDeepError(sums)
+
+
+def _likely(policy: Policy, threshold: float, kind: Kind, errors: float) -> tuple[int, int]:
+    """Return somewhat more pulls than it likely takes to come to so few errors, in all and of an arm at most."""
+    for depth in DEPTHS:
+        levels = first_levels(policy, threshold, 0, depth)
+        edges = np.array([0, depth])
+        sums = pass_levels(policy, threshold, policy.parameters(), levels, FRESH, kind.nodes, edges)
+        reached = sums.errors <= errors
+        place = int(np.argmax(reached))
+        if reached.any() and (
+            sums.left[place] * depth <= _HARDLY_LEFT * sums.pulls[place] or depth >= _DEEPEST_FOR_ALL
+        ):
+            return max(math.ceil(_LIKELY * sums.pulls[place]), _FIRST * kind.arms), depth
     raise TooDeepError(sums)
 
 
@@ -83,19 +112,22 @@ def _separate(rows: _Rows, levels: _Floats) -> int:
     return int(np.sum(levels < longer))
 
 
-def _coarse(rows: _Rows, kind: Kind, errors: float) -> tuple[_Rows, _Floats, Sums]:
+def _coarse(rows: _Rows, kind: Kind, errors: float, likely: int) -> tuple[_Rows, _Floats, Sums]:
     """Return rows and levels, the last of which is hardly ever passed within the budget, and what arms come to there.
 
     What few rows say is looked at first, so that many need not be gone through for levels that are much too high.
     """
     highest, budget = math.inf, rows.budget
     for depth in DEPTHS:
+        if depth < likely and highest < math.inf:
+            continue
         rows = rows._replace(depth=min(depth, budget.pulls))
-        if rows.depth > _DEEPEST_FOR_ALL and highest == math.inf:
+        single = min(rows.depth, first_of_strides(rows.threshold))
+        if single > _DEEPEST_FOR_ALL and highest == math.inf:
             break
         levels, sums, matters = _looked_at(rows, kind, highest, errors)
         for higher in (highest + _HIGHER * abs(highest), math.inf):
-            if matters[-1] > _HARDLY and highest < math.inf and rows.depth <= _DEEPEST_FOR_ALL:
+            if matters[-1] > _HARDLY and highest < math.inf and single <= _DEEPEST_FOR_ALL:
                 levels, sums, matters = _looked_at(rows, kind, higher, errors)
         hardly = matters <= _HARDLY
         end = int(np.argmax(hardly)) + 1 if hardly.any() else levels.size
@@ -111,7 +143,7 @@ def _looked_at(rows: _Rows, kind: Kind, highest: float, errors: float) -> tuple[
     levels = first_levels(rows.policy, rows.threshold, 0, rows.depth, few=True)
     levels = levels[levels <= highest]
     sums = rows.passed(kind, levels)
-    found = Kinds([kind], [sums])
+    found = Kinds([kind], [sums], rows.edges)
     matters = found.to_gain() * found.within(rows.budget) / errors
     return levels, sums, np.maximum.accumulate(matters[::-1])[::-1]  # without a pull there may be no errors at all
 
