@@ -59,6 +59,15 @@ def test_a_worker_who_has_labelled_a_task_twice_is_held_out_with_both() -> None:
     assert hold_out(labels, fit).odds[0] == pytest.approx(2.0 * math.log(yes / (1.0 - no)))
 
 
+def test_one_rate_is_held_out_on_both_sides() -> None:
+    labels = labels_of([0, 1], [0, 0], [1, 1])
+    truth = np.array([0.9, 0.6])
+    right, wrong = (np.repeat(each.sum(axis=1, keepdims=True) / 2, 2, axis=1) for each in counts(labels, truth))
+    rate = (0.3 + LABELS * 0.7) / (0.5 + LABELS)
+    found = hold_out(labels, Fit(right, wrong, 0.7, 0.5, truth, 0.0, 0.0), one_rate=True)
+    assert found.odds[0] == pytest.approx(math.log(rate / (1.0 - rate)))
+
+
 def test_among_tasks_that_are_known_one_is_held_out_as_exact_enumeration_has_it() -> None:
     random = np.random.default_rng(5)
     truth, label = random.random(9) < 0.5, random.random(27) < 0.7

@@ -126,6 +126,26 @@ def test_who_says_yes_to_everything_weighs_next_to_nothing() -> None:
     assert np.count_nonzero(majority(spammed) != truth) > 90
 
 
+def test_one_rate_each_is_the_same_on_both_sides() -> None:
+    labels, _, _ = crowd(300, 10, 4, 4)
+    rates = Crowd.learn(labels, 10, rates=1).rates()
+    assert rates[:, 0].tolist() == rates[:, 1].tolist()
+
+
+def test_one_rate_each_takes_a_crowd_that_leans_to_yes_for_no_sign_that_most_answers_are_one() -> None:
+    random = np.random.default_rng(8)
+    truth, workers = random.random(400) < 0.5, 20
+    task = np.repeat(np.arange(400), 5)
+    worker = np.concatenate([random.choice(workers, 5, replace=False) for _ in range(400)])
+    right = np.where(truth[task], 0.95, 0.65)
+    label = np.where(random.random(task.size) < right, truth[task], ~truth[task]).astype(float)
+    labels = Labels(task, worker, label, np.full(400, -1, np.int8))
+    learnt = Crowd.learn(labels, workers, rates=1)
+    wrong = np.count_nonzero(likelier(learnt.evidence(labels)) != truth)
+    assert wrong <= np.count_nonzero(majority(labels) != truth)
+    assert learnt.prevalence == pytest.approx(0.5)
+
+
 def test_labels_at_random_cannot_be_told_and_all_count_next_to_nothing() -> None:
     random = np.random.default_rng(5)
     task = np.repeat(np.arange(2000), 3)

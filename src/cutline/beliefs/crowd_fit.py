@@ -155,12 +155,17 @@ class _Table(NamedTuple):
         return truth, float(of_labels.sum())
 
 
-def fit_crowd(labels: Labels, workers: int) -> Fit:
-    """Return what the labels, at least one, tell of so many workers."""
+def fit_crowd(labels: Labels, workers: int, one_rate: bool = False) -> Fit:
+    """Return what the labels, at least one, tell of so many workers; each has ``one_rate``, or one for each truth.
+
+    With one rate nothing tells workers who lean to yes from tasks that mostly are a yes: it is taken that half are.
+    """
     table = _Table.of(labels, workers)
-    start = _first_guess(table)
+    start = _first_guess(table, one_rate)
     if table.numbers().max() <= 1.0 and (table.known < 0).all():
-        return _fit(table, start, 0.0, _HALF, steps=1)
+        return _fit(table, start, 0.0, _HALF, one_rate, steps=1)
+    if one_rate:
+        return _fit(table, start, 0.0, _HALF, one_rate)
     best, evidence = _balanced_fit(table, start)
     if table.numbers().sum() <= _ENOUGH:
         for leaning in _LEANINGS:
@@ -230,22 +235,24 @@ def log_ratios(rates: Floats) -> Floats:
     return ratios
 
 
-def _first_guess(table: _Table) -> Floats:
+def _first_guess(table: _Table, one_rate: bool) -> Floats:
     """Return how probable yes is for each task, (K,), by its share of yes, or by who is right on known tasks."""
     numbers = table.numbers()
     guess: Floats = 0.5 + 0.5 * table.leaning() / (numbers + 1.0)
     told = table.known >= 0
     if not told.any():
         return guess
-    right, wrong = table.counts((table.known == 1).astype(np.float64), told.astype(np.float64))
+    right, wrong = averaged(table.counts((table.known == 1).astype(np.float64), told.astype(np.float64)), one_rate)
     rates = (right + LABELS * RATE) / (right + wrong + LABELS)
     return table.posterior(rates, 0.5, 0.0)[0]
 
 
-def _fit(table: _Table, truth: Floats, spread: float, prior: _Share, steps: int = _STEPS) -> Fit:
+def _fit(
+    table: _Table, truth: Floats, spread: float, prior: _Share, one_rate: bool = False, steps: int = _STEPS
+) -> Fit:
     """Return the fit that EM finds from a first guess of how probable yes is for each task, (K,)."""
     for _ in range(steps):
-        right, wrong = table.counts(truth)
+        right, wrong = averaged(table.counts(truth), one_rate)
         share = float((truth.sum() + prior.yes) / (truth.size + prior.yes + prior.no))
         fit = Fit(right, wrong, _crowds_rate(right, wrong), share, truth, 0.0, spread)
         before = truth
@@ -253,6 +260,14 @@ def _fit(table: _Table, truth: Floats, spread: float, prior: _Share, steps: int 
         if np.abs(truth - before).max(initial=0.0) < _CLOSE:
             break
     return fit._replace(truth=truth, support=support)
+
+
+def averaged(counts: tuple[Floats, Floats], one_rate: bool) -> tuple[Floats, Floats]:
+    """Return right and wrong labels, (J, 2) each, at least 0, and half of all on each side if there is one rate."""
+    right, wrong = (np.maximum(each, 0.0) for each in counts)  # rounding may have left less
+    if one_rate:
+        right, wrong = (np.repeat(0.5 * each.sum(axis=1, keepdims=True), 2, axis=1) for each in (right, wrong))
+    return right, wrong
 
 
 def _crowds_rate(right: Floats, wrong: Floats) -> float:

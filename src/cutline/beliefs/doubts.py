@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import expit, logit
 
-from cutline.beliefs.crowd_fit import LABELS, Fit, over_looks, says_yes
+from cutline.beliefs.crowd_fit import LABELS, Fit, averaged, over_looks, says_yes
 from cutline.beliefs.evidence import MISTAKEN
 from cutline.beliefs.intervals import Floats
 from cutline.beliefs.labelled import Ints, Labels
@@ -60,17 +60,17 @@ class _Own(NamedTuple):
         no, yes = (np.bincount(place, each, pairs.size).astype(np.float64) for each in (1.0 - label, label))
         return cls(pairs // workers, pairs % workers, no, yes)
 
-    def counts(self, truth: Floats) -> tuple[Floats, Floats]:
+    def counts(self, truth: Floats, one_rate: bool) -> tuple[Floats, Floats]:
         """Return how many are right, and wrong, where the truth is no, and yes, (P, 2) each, as a Fit counts them.
 
         ``truth``: how probable yes is for the task, (P,).
         """
         right = np.stack([(1.0 - truth) * self.no, truth * self.yes], axis=1)
         wrong = np.stack([(1.0 - truth) * self.yes, truth * self.no], axis=1)
-        return right, wrong
+        return averaged((right, wrong), one_rate)
 
 
-def hold_out(labels: Labels, fit: Fit) -> HeldOut:
+def hold_out(labels: Labels, fit: Fit, one_rate: bool = False) -> HeldOut:
     """Return how tasks are judged by the rates of a fit to these labels that their own have no part in.
 
     Of more than 30,000 labels of tasks that are known, or are not, those of some such tasks, spread evenly over all.
@@ -81,7 +81,7 @@ def hold_out(labels: Labels, fit: Fit) -> HeldOut:
     truth, row = np.zeros(numbers.size), np.full(numbers.size, -1)
     truth[numbers > 0], row[tasks] = fit.truth, np.arange(tasks.size)
     own = _Own.of(labels, row[labels.task] >= 0, len(fit.right))
-    right, wrong = own.counts(truth[own.task])
+    right, wrong = own.counts(truth[own.task], one_rate)
     a = fit.right[own.worker] - right + LABELS * fit.rate
     b = fit.wrong[own.worker] - wrong + LABELS * (1.0 - fit.rate)
     chance = says_yes(a / (a + b), fit.spread)

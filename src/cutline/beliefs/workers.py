@@ -54,18 +54,18 @@ class Crowd:
     sureness: float = 1.0
 
     @classmethod
-    def learn(cls, labels: Labels, workers: int) -> Self:
-        """Return what labels tell of so many workers."""
+    def learn(cls, labels: Labels, workers: int, rates: int = 2) -> Self:
+        """Return what labels tell of so many workers. With one rate each, it is the same where the truth is no."""
         if not labels.task.size:
             return cls(np.zeros((workers, 2)), np.zeros((workers, 2)))
         covariance, tells = agreement(labels, workers)
-        fit = fit_crowd(labels, workers)
+        fit = fit_crowd(labels, workers, one_rate=rates == 1)
         crowd = cls(fit.right, fit.wrong, fit.rate, fit.prevalence, MISTAKEN, tells, fit.correlation)
         if not tells:
             rate = max(0.5 + math.sqrt(covariance), _LEAST)
             crowd = replace(crowd, rate=rate, prevalence=0.5, correlation=0.0)
         evidence = crowd.evidence(labels)
-        tasks, odds = hold_out(labels, fit) if tells else HeldOut(np.arange(evidence.size), evidence)
+        tasks, odds = hold_out(labels, fit, rates == 1) if tells else HeldOut(np.arange(evidence.size), evidence)
         known = labels.known[tasks]
         told = known >= 0
         return replace(
