@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cutline.cli._tables import as_json, table
+from cutline.cli._tables import rows_as_json, table
 from cutline.errors import InvalidInputError
 from cutline.files import require_writable, whole_file
 from cutline.text import aligned, number, printable
@@ -117,7 +117,8 @@ def _print(decisions: "Sequence[Decision]", output: Output) -> None:
     if form == "csv":
         write_csv(decision_rows(decisions), DECISION_COLUMNS, sys.stdout, output.safe_csv)
     elif form == "json":
-        click.echo(as_json(list(decision_rows(decisions))), nl=False)
+        for piece in rows_as_json(decision_rows(decisions)):
+            click.echo(piece, nl=False)
     else:
         click.echo(_table(decisions, output.weighed), nl=False)
 

@@ -2,12 +2,15 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import click
 
 from cutline.text import aligned, shown
+
+_SOME = 1000
 
 format_option = click.option(
     "--format",
@@ -27,6 +30,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -
 def as_json(value: Any) -> str:
     """Return a value as JSON, NaN as null."""
     return json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def rows_as_json(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the JSON of a list of rows in pieces, which together are what ``as_json`` returns."""
+    every, begin = iter(rows), "["
+    while some := list(islice(every, _SOME)):
+        yield begin + as_json(some)[1:-3]
+        begin = ","
+    yield "[]\n" if begin == "[" else "\n]\n"
 
 
 def counted(count: int, what: str) -> str:
