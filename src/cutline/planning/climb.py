@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.planning.adding import Budget, FewCurve, Kind, Kinds, bins_of
+from cutline.planning.lattice import first_of_strides
 from cutline.planning.levels import (
     DEPTHS,
     FRESH,
@@ -20,7 +21,6 @@ from cutline.planning.levels import (
 )
 from cutline.planning.nodes import Nodes
 from cutline.planning.passage import pass_levels
-from cutline.planning.strides import first_of_strides
 from cutline.planning.sums import Sums
 from cutline.policies import Policy
 

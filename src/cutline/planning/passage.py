@@ -19,18 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import compile_plain, compiling, jit_in_place, kernel, made_once, with_parameters
+from cutline.planning.lattice import REACH, At, Lattice, begin, first_of_strides, lattice_of, spread, stride_of
 from cutline.planning.nodes import Nodes
-from cutline.planning.strides import (
-    REACH,
-    At,
-    Lattice,
-    begin,
-    first_of_strides,
-    lattice_of,
-    spread,
-    stride_of,
-    striding,
-)
+from cutline.planning.strides import striding
 from cutline.planning.sums import Pulled, Sums, count, first_from
 from cutline.planning.weights import BLOCK, Weights, log_ways, weigh_rows
 from cutline.policies import Policy

@@ -1,174 +1,26 @@
 """Arms with many pulls: rows that are several pulls apart, on a lattice that widens with the root of the pulls.
 
-Between two rows the excess x = total - threshold * pulls moves by a step up, none or a step down, which have the first
-three moments of so many rewards of a mean at the threshold. A mean elsewhere counts by its likelihood ratio, exp(slope
-* x) over its mean, so that no arm gets lost. A walk on a lattice comes to a boundary exactly, rewards overshoot it, so
-the boundary is moved by that (``overshoot``). Where it lies between two places, a part of the arms at the last place
-inside is decided (``_decide``). Strides and places grow with the pulls, so a million pulls take some thousand rows.
+A walk on a lattice comes to a boundary exactly, rewards overshoot it, so the boundary is moved by that (``overshoot``).
+Where it lies between two places, a part of the arms at the last place inside is decided (``_decide``). Strides and
+places grow with the pulls, so a million pulls take some thousand rows.
 """
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import compile_plain, jit, jit_in_place, made_once, with_parameters
+from cutline.compiled import compile_plain, jit_in_place, made_once, with_parameters
+from cutline.planning.lattice import REACH, At, Lattice, advance, spread, stride_of, weigh
 from cutline.planning.nodes import Nodes
-from cutline.planning.sums import Pulled, Sums, count, first_from
+from cutline.planning.sums import Sums, count, first_from
 from cutline.policies import Policy
 from cutline.policies.lai import overshoot
 
 _Floats = NDArray[np.float64]
 
-ROWS = 256
-"""A stride is the pulls of an arm, when they were last doubled, over this."""
-
-REACH = 240
-"""Places of the lattice to either side of the threshold, at least 15 deviations; beyond, arms are looked at no more."""
-
-_LEAST_VARIANCE = 0.5  # of the rewards of a stride
-_NEGLIGIBLE = -45.0  # a logarithm
-_NEWTON = 20
 _overshoot = compile_plain(overshoot)
-
-
-class Stride(NamedTuple):
-    """So many ``pulls`` at once: x moves by ``drift``, and by ``width`` with the chances ``up`` and ``down``."""
-
-    pulls: int
-    width: float
-    drift: float
-    up: float
-    down: float
-
-
-class At(NamedTuple):
-    """A row of arms with ``n`` pulls at the places ``least`` to ``largest`` of one ``side`` of the lattice.
-
-    Place 0 has x = ``origin``; levels below ``alive`` have no arms left.
-    """
-
-    n: int
-    side: int
-    origin: float
-    stride: Stride
-    least: int
-    largest: int
-    alive: int
-
-
-class Lattice(NamedTuple):
-    """The arms of a row and of the next: places with x = ``origin`` + place * ``width``, REACH to either side.
-
-    ``amounts`` (2, places, L), in units of what a mean at the threshold makes of it; ``arms`` and ``wrong``
-    (2, places): the likelihood ratios of all means and of those on the wrong side. ``bases`` and ``slopes`` (N,): the
-    logarithm of the likelihood ratio of each mean over x. ``values`` and ``opens`` (places,): the index, and the first
-    level that is above it. ``pulled``: the pulls of a row.
-    """
-
-    amounts: _Floats
-    arms: _Floats
-    wrong: _Floats
-    bases: _Floats
-    slopes: _Floats
-    values: _Floats
-    opens: NDArray[np.int64]
-    pulled: Pulled
-
-
-@jit
-def lattice_of(levels: int, means: int) -> Lattice:
-    """Return an empty lattice."""
-    places = 2 * REACH + 1
-    pairs = np.zeros((2, places)), np.zeros((2, places))
-    of_means = np.zeros(means), np.zeros(means)
-    pulled = Pulled(np.zeros(levels), np.zeros(levels))
-    opens = np.zeros(places), np.zeros(places, np.int64)
-    return Lattice(np.zeros((2, places, levels)), *pairs, *of_means, *opens, pulled)
-
-
-def first_of_strides(threshold: float) -> int:
-    """Return from which row on strides may be taken."""
-    return math.ceil(ROWS * _LEAST_VARIANCE / (threshold * (1.0 - threshold)))
-
-
-@jit_in_place
-def stride_of(n: int, threshold: float) -> Stride:
-    """Return the stride of arms with n pulls."""
-    pulls = n // ROWS
-    variance = pulls * threshold * (1.0 - threshold)
-    third = variance * (1.0 - 2.0 * threshold)
-    drift = third / variance
-    for _ in range(_NEWTON):
-        drift -= (drift * (variance + drift * drift) - third) / (variance + 3.0 * drift * drift)
-    width = math.sqrt(2.0 * variance)
-    moved, net = (variance + drift * drift) / (2.0 * variance), -drift / width
-    return Stride(pulls, width, drift, 0.5 * (moved + net), 0.5 * (moved - net))
-
-
-@jit_in_place
-def spread(x: float, width: float, source: _Floats, factor: float, alive: int, amounts: _Floats) -> int:
-    """Add arms at an excess to the four places around it, so that the first three moments stay; return the second."""
-    place = math.floor(x / width)
-    f = x / width - place
-    shares = (
-        -f * (f - 1.0) * (f - 2.0) / 6.0,
-        (f + 1.0) * (f - 1.0) * (f - 2.0) / 2.0,
-        -(f + 1.0) * f * (f - 2.0) / 2.0,
-        (f + 1.0) * f * (f - 1.0) / 6.0,
-    )
-    for k in range(4):
-        share = factor * shares[k]
-        for level in range(alive, source.size):
-            amounts[REACH + place - 1 + k, level] += share * source[level]
-    return place
-
-
-@jit_in_place
-def begin(n: int, threshold: float, nodes: Nodes, lattice: Lattice) -> None:
-    """Set the likelihood ratios of the means to those of row n."""
-    rest = 1.0 - threshold
-    for k in range(nodes.masses.size):
-        up, down = nodes.log_mean[k] - math.log(threshold), nodes.log_rest[k] - math.log(rest)
-        lattice.slopes[k] = up - down
-        lattice.bases[k] = n * (threshold * up + rest * down)
-
-
-@jit_in_place
-def _advance(stride: Stride, lattice: Lattice) -> None:
-    """Set the likelihood ratios of the means to those of the next row."""
-    for k in range(lattice.bases.size):
-        width, drift = lattice.slopes[k] * stride.width, lattice.slopes[k] * stride.drift
-        stay = 1.0 - stride.up - stride.down
-        moved = stride.up * math.exp(min(width, 700.0)) + stay + stride.down * math.exp(min(-width, 700.0))
-        lattice.bases[k] -= drift + math.log(moved)
-
-
-@jit_in_place
-def _weigh(at: At, nodes: Nodes, lattice: Lattice) -> None:
-    """Find the likelihood ratios of all means, and of those on the wrong side, at the places of a row."""
-    side, origin, width, least, largest = at.side, at.origin, at.stride.width, at.least, at.largest
-    below, above = lattice.arms[side], lattice.wrong[side]
-    below[REACH + least : REACH + largest + 1] = 0.0
-    above[REACH + least : REACH + largest + 1] = 0.0
-    for k in range(nodes.masses.size):
-        slope, step = lattice.slopes[k], lattice.slopes[k] * width
-        rising = slope >= 0.0
-        log_first = lattice.bases[k] + slope * (origin + width * (largest if rising else least))
-        if log_first < _NEGLIGIBLE:
-            continue
-        sums = above if nodes.above[k] else below
-        x, fall = nodes.masses[k] * math.exp(log_first), math.exp(-abs(step))
-        for place in range(largest - least + 1):
-            sums[REACH + (largest - place if rising else least + place)] += x
-            x *= fall
-    for place in range(REACH + least, REACH + largest + 1):
-        of_below, of_above = below[place], above[place]
-        called_above = origin + (place - REACH) * width >= -1e-9 * width
-        below[place] = of_below + of_above
-        above[place] = min(of_below, of_above) if nodes.likelier else of_below if called_above else of_above
 
 
 @jit_in_place
@@ -295,7 +147,7 @@ def striding(policy: type[Policy]) -> Callable[..., None]:
             while edges[chosen + 1] <= at.n + at.stride.pulls // 2 and chosen < edges.size - 2:
                 chosen += 1
             if moved:  # to another lattice, where a few more or fewer would be wrong
-                _weigh(at, nodes, lattice)
+                weigh(at, nodes, lattice)
                 _carry(at, 1.0, lattice)
                 for level in range(at.alive, levels.size):
                     sums.gains[chosen, level] += lattice.pulled.gains[level]
@@ -315,10 +167,10 @@ def striding(policy: type[Policy]) -> Callable[..., None]:
                 largest + shift,
                 alive,
             )
-            _advance(stride, lattice)
+            advance(stride, lattice)
             if least <= largest:
                 lattice.amounts[after.side, REACH + after.least : REACH + after.largest + 1] = 0.0
-                _weigh(after, nodes, lattice)
+                weigh(after, nodes, lattice)
             _move(at, shift, levels, lattice, sums)
             count(at.n, stride.pulls, chosen, at.alive, lattice.pulled, sums)
             at = _within_reach(after, lattice, sums)
