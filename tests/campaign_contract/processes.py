@@ -129,7 +129,7 @@ class Processes(StartsWorkers):
         self, url: str, start_process: Callable[..., "subprocess.Popen[bytes]"], tmp_path: Path
     ) -> None:
         (tmp_path / "arms.txt").write_text("1\n2\n3\n")
-        settings = ["--arms", str(tmp_path / "arms.txt"), "--threshold", "0.5", "--budget", "15", "--lease", "1"]
+        settings = ["--arms", str(tmp_path / "arms.txt"), "--threshold", "0.5", "--budget", "30", "--lease", "1"]
         command = [sys.executable, "-m", "cutline", "run", *settings, "--jobs", "3", "--db", url]
         command += ["--", "sleep", "0.4{arm}"]
         kept: set[str] = set()
@@ -142,12 +142,12 @@ class Processes(StartsWorkers):
             with Campaign.open(url, "main") as campaign:
                 held = {item.key for item in campaign.results()}
             assert kept < held
-            assert len(kept) + 4 <= len(held) < 15
+            assert len(kept) + 4 <= len(held) < 30
             kept = held
         assert subprocess.run(command, capture_output=True, check=False).returncode == 0
         with Campaign.open(url, "main") as campaign:
             status = campaign.status()
-            assert (status.spent, status.in_flight, status.left) == (15, 0, 0)
+            assert (status.spent, status.in_flight, status.left) == (30, 0, 0)
             assert kept < {item.key for item in campaign.results()}
             audit(campaign)
 
