@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from cutline.compiled import jit, jit_in_place, jit_inlined
 from cutline.simulation.chunks import Games
-from cutline.simulation.ranking.counting import FIRST_BITS, FIRST_BYTES, RANK_BIT, Counter, Log, slot_of_beginning
+from cutline.simulation.ranking.counted_walk import Log
+from cutline.simulation.ranking.counting import FIRST_BITS, FIRST_BYTES, RANK_BIT, Counter, slot_of_beginning
 from cutline.simulation.ranking.levels import Levels
 from cutline.simulation.ranking.strides import STRIDE
 from cutline.simulation.ranking.ties import Blocks

@@ -11,16 +11,8 @@ from numpy.typing import NDArray
 
 from cutline.compiled import jit, jit_in_place, kernel
 from cutline.simulation.chunks import Games, Outcome
-from cutline.simulation.ranking.counting import (
-    Counter,
-    Log,
-    add_up,
-    begin_counts,
-    count_pulls,
-    counter_of,
-    empty_log,
-    end_tile,
-)
+from cutline.simulation.ranking.counted_walk import Log, count_pulls, empty_log
+from cutline.simulation.ranking.counting import Counter, add_up, begin_counts, counter_of, end_tile
 from cutline.simulation.ranking.levels import Levels, empty_levels, find_levels
 from cutline.simulation.ranking.logs import blocks_of_levels, count_at_levels, empty_tables
 from cutline.simulation.ranking.strides import TILE, Front, empty_front
@@ -79,7 +71,8 @@ def _count(games: Games, run: Any, high: int, desk: Desk) -> Any:
     is full.
     """
     counter = desk.counter
-    begin_counts(counter, desk.log)
+    begin_counts(counter)
+    desk.log.length[0] = 0
     least: Any = np.int64(counter.sums.size >> 1)
     for first_arm in range(0, desk.words.size, TILE):
         words = desk.words[first_arm : first_arm + TILE]
