@@ -17,9 +17,9 @@ import numpy as np
 
 from cutline import Problem
 from cutline.planning import Beliefs
-from cutline.planning.exact import UniformErrors
-from cutline.planning.expected import curve_of
-from cutline.planning.levels import TooDeepError
+from cutline.planning.computing.exact import UniformErrors
+from cutline.planning.computing.expected import curve_of
+from cutline.planning.computing.levels import TooDeepError
 from cutline.planning.simulator import Simulator
 from cutline.policies import parse
 

@@ -10,7 +10,7 @@ import pytest
 from cutline import LSA, Problem
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.planning import Beliefs, plan
-from cutline.planning.exact import UniformErrors, theorem_budgets
+from cutline.planning.computing.exact import UniformErrors, theorem_budgets
 from cutline.planning.planner import Beside, Plan
 
 MEANS = [0.3, 0.42, 0.58, 0.7]

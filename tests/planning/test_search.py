@@ -141,7 +141,7 @@ def test_the_budget_is_the_one_that_simulation_at_many_budgets_finds(target: flo
 
 
 def test_simulated_uniform_needs_what_the_closed_form_says() -> None:
-    from cutline.planning.exact import UniformErrors
+    from cutline.planning.computing.exact import UniformErrors
 
     beliefs = Beliefs.prior(2, 2, 200)
     budget, low, high = interval_of(search(simulator(beliefs, "Uniform", executor=2), 25.0))

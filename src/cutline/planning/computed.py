@@ -6,9 +6,9 @@ from collections.abc import Callable
 import numpy as np
 
 from cutline.planning.beliefs import Guess
-from cutline.planning.exact import UniformErrors
-from cutline.planning.expected import can_be_expected, curve_of, is_good
-from cutline.planning.levels import TooDeepError
+from cutline.planning.computing.exact import UniformErrors
+from cutline.planning.computing.expected import can_be_expected, curve_of, is_good
+from cutline.planning.computing.levels import TooDeepError
 from cutline.planning.search import Curve, Found
 from cutline.policies import Policy
 from cutline.policies.uniform import Uniform

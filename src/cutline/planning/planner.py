@@ -15,8 +15,8 @@ from cutline.defaults import POLICY
 from cutline.errors import InvalidInputError
 from cutline.planning.beliefs import Beliefs, Guess
 from cutline.planning.computed import GOOD, computed
-from cutline.planning.exact import UniformErrors, theorem_budgets
-from cutline.planning.oracle import OracleErrors
+from cutline.planning.computing.exact import UniformErrors, theorem_budgets
+from cutline.planning.computing.oracle import OracleErrors
 from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Found, search
 from cutline.policies import Policy
 from cutline.policies.oracle import GapOracle

@@ -12,11 +12,11 @@ from scipy.special import betaln, xlog1py, xlogy
 from cutline.beliefs.prior import Prior
 from cutline.checks import check_positive, finite
 from cutline.errors import InvalidInputError
-from cutline.planning.expected import can_be_expected
-from cutline.planning.levels import TooDeepError, passed_until
-from cutline.planning.nodes import Nodes
-from cutline.planning.passage import Sources
-from cutline.planning.sums import Sums
+from cutline.planning.computing.expected import can_be_expected
+from cutline.planning.computing.levels import TooDeepError, passed_until
+from cutline.planning.computing.nodes import Nodes
+from cutline.planning.computing.passage import Sources
+from cutline.planning.computing.sums import Sums
 from cutline.policies import Policy
 from cutline.simulation.checks import check_policies
 from cutline.text import aligned

@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import beta, binom
 
 from cutline import LSA, Policy, Uniform, parse
-from cutline.planning.nodes import Nodes
-from cutline.planning.passage import Sources, pass_levels
-from cutline.planning.sums import Sums
+from cutline.planning.computing.nodes import Nodes
+from cutline.planning.computing.passage import Sources, pass_levels
+from cutline.planning.computing.sums import Sums
 from cutline.theory.concentration import error_probability
 
 FRESH = Sources(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1))

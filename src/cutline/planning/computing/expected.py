@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from cutline.checks import check_positive
 from cutline.defaults import POLICY
 from cutline.errors import InvalidInputError
-from cutline.planning.adding import Kind
 from cutline.planning.beliefs import Beliefs, Guess
-from cutline.planning.climb import curve_of_kinds
-from cutline.planning.exact import UniformErrors
-from cutline.planning.levels import MOST_PULLS_OF_AN_ARM, TooDeepError
-from cutline.planning.nodes import Nodes
+from cutline.planning.computing.adding import Kind
+from cutline.planning.computing.climb import curve_of_kinds
+from cutline.planning.computing.exact import UniformErrors
+from cutline.planning.computing.levels import MOST_PULLS_OF_AN_ARM, TooDeepError
+from cutline.planning.computing.nodes import Nodes
 from cutline.policies import Policy
 from cutline.policies.policy import LearningPolicy
 from cutline.problem import Problem

@@ -7,8 +7,8 @@ from scipy import stats
 
 from cutline import LSA, Problem
 from cutline.planning import Beliefs
-from cutline.planning.exact import UniformErrors, theorem_budgets
-from cutline.planning.rounds import errors_by_round
+from cutline.planning.computing.exact import UniformErrors, theorem_budgets
+from cutline.planning.computing.rounds import errors_by_round
 from cutline.policies import Policy
 from cutline.simulation.simulate import simulate
 from cutline.theory.bounds import lower_bound, upper_bound

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import compile_plain, jit_in_place
-from cutline.planning.nodes import Nodes
+from cutline.planning.computing.nodes import Nodes
 from cutline.threshold import is_above
 
 _Floats = NDArray[np.float64]

@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.planning.nodes import Nodes
-from cutline.planning.passage import Sources, pass_levels
-from cutline.planning.sums import Sums
+from cutline.planning.computing.nodes import Nodes
+from cutline.planning.computing.passage import Sources, pass_levels
+from cutline.planning.computing.sums import Sums
 from cutline.policies import Policy
 
 _Floats = NDArray[np.float64]

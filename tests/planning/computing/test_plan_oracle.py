@@ -6,8 +6,8 @@ import pytest
 
 from cutline import Problem
 from cutline.planning import Beliefs, plan
-from cutline.planning.exact import UniformErrors
-from cutline.planning.oracle import OracleErrors
+from cutline.planning.computing.exact import UniformErrors
+from cutline.planning.computing.oracle import OracleErrors
 from cutline.planning.planner import Plan
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import compile_plain, jit_in_place, made_once, with_parameters
-from cutline.planning.lattice import REACH, At, Lattice, advance, spread, stride_of, weigh
-from cutline.planning.nodes import Nodes
-from cutline.planning.sums import Sums, count, first_from
+from cutline.planning.computing.lattice import REACH, At, Lattice, advance, spread, stride_of, weigh
+from cutline.planning.computing.nodes import Nodes
+from cutline.planning.computing.sums import Sums, count, first_from
 from cutline.policies import Policy
 from cutline.policies.lai import overshoot
 

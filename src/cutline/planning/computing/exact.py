@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.planning.beliefs import Beliefs, Guess
-from cutline.planning.bisection import smallest
-from cutline.planning.rounds import errors_by_round
+from cutline.planning.computing.bisection import smallest
+from cutline.planning.computing.rounds import errors_by_round
 from cutline.policies import Policy
 from cutline.policies.lsa import LSA
 from cutline.problem import Problem

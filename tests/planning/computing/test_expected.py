@@ -6,8 +6,8 @@ import pytest
 from cutline import LSA, parse
 from cutline.errors import InvalidInputError
 from cutline.planning import Beliefs, expected_curve, plan
-from cutline.planning.exact import UniformErrors
-from cutline.planning.expected import can_be_expected
+from cutline.planning.computing.exact import UniformErrors
+from cutline.planning.computing.expected import can_be_expected
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.2])

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.planning.nodes import Nodes
-from cutline.planning.sums import Sums
+from cutline.planning.computing.nodes import Nodes
+from cutline.planning.computing.sums import Sums
 
 _Floats = NDArray[np.float64]
 _Transform = NDArray[np.complex128]

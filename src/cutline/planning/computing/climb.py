@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.planning.adding import Budget, FewCurve, Kind, Kinds, bins_of
-from cutline.planning.lattice import first_of_strides
-from cutline.planning.levels import (
+from cutline.planning.computing.adding import Budget, FewCurve, Kind, Kinds, bins_of
+from cutline.planning.computing.lattice import first_of_strides
+from cutline.planning.computing.levels import (
     DEPTHS,
     FRESH,
     MOST_PULLS_OF_AN_ARM,
@@ -19,9 +19,9 @@ from cutline.planning.levels import (
     lowest_value,
     short_values,
 )
-from cutline.planning.nodes import Nodes
-from cutline.planning.passage import pass_levels
-from cutline.planning.sums import Sums
+from cutline.planning.computing.nodes import Nodes
+from cutline.planning.computing.passage import pass_levels
+from cutline.planning.computing.sums import Sums
 from cutline.policies import Policy
 
 _Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ import pytest
 
 from cutline import Policy, Problem, parse
 from cutline.planning import Beliefs, expected_curve
-from cutline.planning.expected import is_good
+from cutline.planning.computing.expected import is_good
 
 Arms = tuple[tuple[int, int], ...]
 

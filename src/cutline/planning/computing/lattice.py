@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import jit, jit_in_place
-from cutline.planning.nodes import Nodes
-from cutline.planning.sums import Pulled
+from cutline.planning.computing.nodes import Nodes
+from cutline.planning.computing.sums import Pulled
 
 _Floats = NDArray[np.float64]
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.planning.beliefs import Guess
-from cutline.planning.exact import UniformErrors
-from cutline.planning.nodes import grouped
-from cutline.planning.rounds import errors_after
+from cutline.planning.computing.exact import UniformErrors
+from cutline.planning.computing.nodes import grouped
+from cutline.planning.computing.rounds import errors_after
 from cutline.policies.oracle import pulls_above
 from cutline.problem import Problem
 

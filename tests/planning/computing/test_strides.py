@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cutline import LSA
-from cutline.planning.lattice import first_of_strides
-from cutline.planning.nodes import Nodes
-from cutline.planning.passage import Sources, pass_levels
+from cutline.planning.computing.lattice import first_of_strides
+from cutline.planning.computing.nodes import Nodes
+from cutline.planning.computing.passage import Sources, pass_levels
 
 FRESH = Sources(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1))
 

@@ -19,11 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import compile_plain, compiling, jit_in_place, kernel, made_once, with_parameters
-from cutline.planning.lattice import REACH, At, Lattice, begin, first_of_strides, lattice_of, spread, stride_of
-from cutline.planning.nodes import Nodes
-from cutline.planning.strides import striding
-from cutline.planning.sums import Pulled, Sums, count, first_from
-from cutline.planning.weights import BLOCK, Weights, log_ways, weigh_rows
+from cutline.planning.computing.lattice import (
+    REACH,
+    At,
+    Lattice,
+    begin,
+    first_of_strides,
+    lattice_of,
+    spread,
+    stride_of,
+)
+from cutline.planning.computing.nodes import Nodes
+from cutline.planning.computing.strides import striding
+from cutline.planning.computing.sums import Pulled, Sums, count, first_from
+from cutline.planning.computing.weights import BLOCK, Weights, log_ways, weigh_rows
 from cutline.policies import Policy
 from cutline.policies.policy import Parameters
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from cutline.planning.bisection import smallest
+from cutline.planning.computing.bisection import smallest
 
 
 @given(st.integers(1, 50), st.integers(0, 60), st.integers(1, 80))
