@@ -51,6 +51,12 @@ def test_a_command_has_an_example_that_begins_with_its_name(words: str) -> None:
     assert example.startswith(f"cutline {words}")
 
 
+@pytest.mark.parametrize("words", [words for words in COMMANDS if words not in GROUPS])
+def test_an_example_on_two_lines_can_be_copied(words: str) -> None:
+    examples = (COMMANDS[words].help or "").rpartition("Example")[2].splitlines()[1:]
+    assert [line for line in examples if "   " in line.strip()] == []
+
+
 @pytest.mark.parametrize("words", COMMANDS)
 def test_an_option_is_explained_by_a_sentence(words: str) -> None:
     options = [item for item in COMMANDS[words].params if isinstance(item, click.Option)]

@@ -42,8 +42,8 @@ def command(db: str, name: str, arms_file: str, known: str | None, form: str, **
     \b
     Examples:
       cutline campaign create --db labels.db --arms tasks.txt --threshold 0.5 --budget 4000
-      cutline campaign create --db birds.db --arms pictures.txt --threshold 0.5 --budget 4000 \
-        --question "Is it a bird?" --labels "not a bird,bird" --keys x,b
+      cutline campaign create --db birds.db --arms pictures.txt --threshold 0.5 --budget 4000 \\
+          --question "Is it a bird?" --labels "not a bird,bird" --keys x,b
       cutline campaign create --db labels.db --arms tasks.txt --threshold 0.5 --budget 4000 \\
           --workers weighed --known gold.csv --known-rate 0.05
     """
