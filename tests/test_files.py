@@ -43,6 +43,19 @@ def test_what_is_broken_off_leaves_the_old_file_and_nothing_else(tmp_path: Path,
     assert (tmp_path / "table.csv").read_text() == "old"
 
 
+def test_folders_that_are_made_for_a_file_go_with_it_and_no_others(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    for target in (tmp_path / "new" / "newer" / "table.csv", tmp_path / "mine" / "table.csv"):
+        require_writable(target)
+        assert names(tmp_path) == ["mine"]
+        with pytest.raises(RuntimeError), whole_file(target):
+            raise RuntimeError
+        assert names(tmp_path) == ["mine"]
+    with whole_file(tmp_path / "new" / "newer" / "table.csv") as file:
+        file.write("whole")
+    assert (tmp_path / "new" / "newer" / "table.csv").read_text() == "whole"
+
+
 def test_a_disk_that_is_full_is_said_in_one_line(tmp_path: Path) -> None:
     target = tmp_path / "table.csv"
     with pytest.raises(InvalidInputError) as caught, whole_file(target):

@@ -18,6 +18,7 @@ _SQLITE = b"SQLite format 3\0"
 def whole_file(path: str | os.PathLike[str], mode: str = "w", *, database: bool = False) -> Iterator[IO[Any]]:
     """Open a file for writing; it appears under its name when the block ends well, and not before.
 
+    Folders that are missing are made, and removed again if the block does not end well.
     ``mode`` is "w" (UTF-8, line ends as written) or "wb". A device or a pipe is written as it stands. Raises
     InvalidInputError where it cannot be written, or would be written over a database, unless it is to be a ``database``
     itself.
@@ -33,22 +34,20 @@ def whole_file(path: str | os.PathLike[str], mode: str = "w", *, database: bool 
             raise InvalidInputError(f"cannot write {target}: {error.strerror}") from error
         return
     try:
-        _make_folder(target.parent)
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
-    except OSError as error:
-        raise InvalidInputError(f"cannot write {target}: {error.strerror}") from None
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as file:
-            yield file
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(target)
+        with folder_of(target):
+            descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+            temporary = Path(name)
+            try:
+                with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as file:
+                    yield file
+                umask = os.umask(0)
+                os.umask(umask)
+                temporary.chmod(0o666 & ~umask)
+                temporary.replace(target)
+            finally:
+                temporary.unlink(missing_ok=True)
     except OSError as error:
         raise InvalidInputError(f"cannot write {target}: {error.strerror}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def require_writable(path: str | os.PathLike[str], *, database: bool = False) -> None:
@@ -57,17 +56,24 @@ def require_writable(path: str | os.PathLike[str], *, database: bool = False) ->
     For long work, to be refused before it starts.
     """
     target = Path(path)
-    made: list[Path] = []
     _refuse_what_is_there(target, database)
     if _is_device(target):
         return
     try:
-        made = [folder for folder in target.parents if not folder.exists()]
-        _make_folder(target.parent)
-        with tempfile.TemporaryFile(dir=target.parent):
+        with folder_of(target), tempfile.TemporaryFile(dir=target.parent):
             pass
     except OSError as error:
         raise InvalidInputError(f"cannot write {target}: {error.strerror}") from None
+
+
+@contextmanager
+def folder_of(target: Path) -> Iterator[None]:
+    """Make the folder of a file if it is missing; what is made and still empty when the block ends is removed."""
+    made: list[Path] = []
+    try:
+        made = [folder for folder in target.parents if not folder.exists()]
+        _make_folder(target.parent)
+        yield
     finally:
         for folder in made:
             with suppress(OSError):

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from cutline.campaign.database.store import Store
 from cutline.errors import InvalidInputError
-from cutline.files import require_writable
+from cutline.files import folder_of, require_writable
 
 
 def backup(store: Store, out: str | os.PathLike[str]) -> int:
@@ -24,9 +24,8 @@ def backup(store: Store, out: str | os.PathLike[str]) -> int:
         raise InvalidInputError(f"cannot write {target}: it is the database itself; give the copy another name")
     require_writable(target, database=True)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name[:100]}.") as folder:
-            copy = Path(folder) / "copy"
+        with folder_of(target), tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name[:100]}.") as room:
+            copy = Path(room) / "copy"
             store.read(lambda connection: _copy(connection, copy, target))
             copy.replace(target)
         return target.stat().st_size
