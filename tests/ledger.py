@@ -79,7 +79,9 @@ def audit(campaign: Campaign) -> None:
     assert all(1 <= number <= numbered for number in numbers)
     assert set(states) <= set(range(WITHDRAWN + 1))
     assert (count, doubt) == (len(arms), sum(arm[-1] for arm in arms))
-    assert decided == sum((arm[4] > 0 or arm[-5] is not None) and not arm[-4] for arm in arms)
+    out = campaign.settings.excluded
+    heard = {arm for _, arm, _, _, reward, worker, *_ in pulls if reward is not None and worker not in out}
+    assert decided == sum((arm[0] in heard or arm[-5] is not None) and not arm[-4] for arm in arms)
     assert retired == sum(arm[-4] for arm in arms)
     assert all(arm[-1] == 0 for arm in arms if arm[-4])
     generations = [arm[-3] for arm in arms]
@@ -99,15 +101,20 @@ def audit(campaign: Campaign) -> None:
         assert (had, total, leased) == (len(rewards[number]), sum(rewards[number]), flying[number])
         assert squares == sum((2 * reward**2 + 10**9) // (2 * 10**9) for reward in rewards[number])
     if campaign.settings.weighed:
-        _audit_evidence(campaign, arms, pulls, generation if up_to_date == count else None)
+        _audit_evidence(campaign, arms, pulls, heard, generation if up_to_date == count else None)
 
 
 def _audit_evidence(
-    campaign: Campaign, arms: list[tuple[Any, ...]], pulls: list[tuple[Any, ...]], generation: int | None
+    campaign: Campaign,
+    arms: list[tuple[Any, ...]],
+    pulls: list[tuple[Any, ...]],
+    heard: set[int],
+    generation: int | None,
 ) -> None:
     """Assert that evidence, index and doubt of each arm follow from its results and from the fit written down.
 
-    ``generation``: that of all arms, None while they still follow; then an index may be between two fits.
+    ``heard``: the arms with results of workers who are not excluded. ``generation``: that of all arms, None while they
+    still follow; then an index may be between two fits.
     """
     fits = crowds(campaign)
     for number, _, _, _, had, _, _, leased, index, evidence, known, retired, own, decision, doubt in arms:
@@ -121,7 +128,7 @@ def _audit_evidence(
             assert decision == (UNDECIDED if retired else known)
             continue
         assert abs(doubt - wrong * 10**12) <= 1
-        assert decision == (UNDECIDED if had == 0 else int(log_odds(crowd, evidence, had) >= -1e-9))
+        assert decision == (UNDECIDED if number not in heard else int(log_odds(crowd, evidence, had) >= -1e-9))
         if generation == own and math.isfinite(index):
             n = had + leased
             expected = log_odds(crowd, Fraction(evidence, had) * n if had else Fraction(0), n)

@@ -18,6 +18,8 @@ from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 from forking import kill
 from ledger import audit, crowds, rows
 
+ONLY = ("above", "below", "undecided")
+
 
 class Knowing(CampaignTests):
     def test_what_is_known_is_decided_and_asked_for_at_its_rate_alone(self, create: Create) -> None:
@@ -103,6 +105,27 @@ class Knowing(CampaignTests):
         assert fit == other_fit(other)
         campaign.change(excluded=[])
         assert len(campaign.ask(worker="guesser")) == 1
+
+    def test_an_arm_that_excluded_workers_alone_have_answered_is_undecided_wherever_one_looks(
+        self, create: Create
+    ) -> None:
+        campaign = create(4, workers="weighed", excluded=["bob"])
+        campaign.observe_many([("arm 0", 1, "bob"), ("arm 1", 0, "bob"), ("arm 1", 1, "ann")])
+        campaign.observe_many([("arm 2", 1, "ann"), ("arm 2", 0, "cid")])  # which cancel
+        for exclude, readmit, above in (
+            ([], [], [None, True, True, None]),
+            ([], ["bob"], [True, True, True, None]),
+            (["bob", "ann"], [], [None, None, False, None]),
+        ):
+            campaign.change(exclude=exclude, readmit=readmit)
+            assert [item.above for item in campaign.decisions()] == above
+            undecided = [each is None for each in above]
+            assert [item.above is None for item in campaign.weigh().decisions] == undecided
+            assert [campaign.arm(arm).decision.above for arm in arms(4)] == above
+            found = [(item.arm, item.above) for only in ONLY for item in campaign.decisions(only=only)]
+            assert sorted(found) == list(zip(arms(4), above, strict=True))
+            assert campaign.progress()[-1].decided == 4 - sum(undecided)
+            audit(campaign)
 
     def test_workers_are_excluded_and_readmitted_one_by_one_whatever_others_do_meanwhile(self, create: Create) -> None:
         campaign, crowd = create(30, workers="weighed"), Crowd(30)

@@ -123,6 +123,9 @@ class Arithmetic:
     is_weighed = False
     """Whether results are weighed by who gave them."""
 
+    excluded: frozenset[bytes] = frozenset()
+    """The digests of the workers whose results weigh nothing."""
+
     least_wrong = 0.0
     """How probably the decision of an arm is wrong however many results it has."""
 

@@ -75,12 +75,12 @@ class Decision:
 
     ``mean`` is the average of the ``pulls`` rewards, results from elsewhere among them, None if there are none.
     ``above`` is True if the arm's true mean is more likely above the threshold than below, or with the rule "mean" if
-    ``mean`` is at or above it; else False, and None (undecided) without rewards. ``wrong`` is the probability that
-    this is wrong, given its rewards and the prior, which is learnt from all arms unless the campaign has its own; of
-    an undecided arm, the probability that the likelier side is the wrong one. ``probability`` is that of the arm being
-    above. Where workers are weighed, "above" means that the true answer to the arm is yes, which the weights of its
-    results decide, or that this is ``known`` beforehand. ``hoeffding`` is the paper's bound of
-    the probability of error with the gap seen, min(1, 2 exp(-2 T_i gap_i^2)) (Section 3), 1 if undecided. ``low`` and
+    ``mean`` is at or above it; else False, and None (undecided) without rewards that count. ``wrong`` is the
+    probability that this is wrong, given its rewards and the prior, which is learnt from all arms unless the campaign
+    has its own; of an undecided arm, the probability that the likelier side is the wrong one. ``probability`` is that
+    of the arm being above. Where workers are weighed, "above" means that the true answer to the arm is yes, which
+    the weights of its results decide, or that this is ``known`` beforehand. ``hoeffding`` is the paper's bound of the
+    probability of error with the gap seen, min(1, 2 exp(-2 T_i gap_i^2)) (Section 3), 1 without rewards. ``low`` and
     ``high`` bound the true mean with the confidence asked for, at all times together and under any rule of asking.
     """
 

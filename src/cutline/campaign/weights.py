@@ -83,7 +83,8 @@ class WeighedArithmetic(Arithmetic):
         self._crowd = Weights({}) if crowd is None else Weights.from_json(crowd)
         self.least_wrong = self._crowd.mistaken
         self._weights = {None if name is None else digest(name): each for name, each in self._crowd.workers.items()}
-        self._weights |= dict.fromkeys(map(digest, settings.excluded), _NOTHING)
+        self.excluded = frozenset(map(digest, settings.excluded))
+        self._weights |= dict.fromkeys(self.excluded, _NOTHING)
         self.index = self._index  # hardly two arms have one record: there is nothing to keep
 
     def prepare(self) -> None:

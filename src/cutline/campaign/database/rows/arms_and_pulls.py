@@ -15,7 +15,7 @@ from cutline.campaign.arithmetic import CLOSED, Arithmetic, square
 from cutline.campaign.database.identity import Identity, PullKey
 from cutline.campaign.database.prepared import Answer, Prepared, PreparedForEach, Row
 from cutline.campaign.database.rows import counters
-from cutline.campaign.database.rows.evidence import sum_evidence
+from cutline.campaign.database.rows.evidence import sum_evidence, unheard
 from cutline.campaign.database.rows.learnt import State, arithmetic_of, read_state, receive_state, send_state
 from cutline.campaign.database.schema import ABOVE, BELOW, UNDECIDED, arms, pulls
 
@@ -36,9 +36,11 @@ class Arm:
     evidence: int
     known: int | None
     changed: bool = False
+    heard: bool = False
 
     def take(self, units: int, evidence: int) -> None:
-        """Add a reward, and what it adds to the evidence."""
+        """Add a reward, and what it adds to the evidence, so that it is ``heard`` if it weighs anything."""
+        self.heard = self.heard or evidence != 0
         self.pulls += 1
         self.total += units
         self.squares += square(units)
@@ -253,15 +255,18 @@ class ArmsGrowth(TypedDict):
 def write_arms(connection: Connection, campaign: Identity, state: State, changed: Iterable[Arm]) -> ArmsGrowth:
     """Write arms as they are now, with index, doubt and decision; return by how much the sums over arms have grown.
 
-    An arm that is retired has no part in them, and one whose answer is known is decided by it.
+    An arm that is retired has no part in them, one whose answer is known is decided by it, and one with results of
+    excluded workers alone is undecided.
     """
     arithmetic = arithmetic_of(connection, campaign, state)
     doubts = decided = 0
     rows = []
     every = list(changed)
     verdicts = arithmetic.verdicts([(arm.pulls, arm.total, arm.squares, arm.evidence) for arm in every])
+    silent = (arm.number for arm in every if arm.pulls and arm.evidence == 0 and not arm.heard)
+    undecided = unheard(connection, campaign, arithmetic, silent)
     for arm, (above, doubt) in zip(every, verdicts, strict=True):
-        decision = UNDECIDED if arm.pulls == 0 else ABOVE if above else BELOW
+        decision = UNDECIDED if arm.pulls == 0 or arm.number in undecided else ABOVE if above else BELOW
         if arm.known is not None:
             doubt, decision = 0, ABOVE if arm.known else BELOW
         if arm.retired:

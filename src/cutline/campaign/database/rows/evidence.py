@@ -1,7 +1,6 @@
 """The evidence on arms, summed anew from their results: what it is after workers have come to weigh something else."""
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
 
 from sqlalchemy import Connection, select
 
@@ -23,15 +22,31 @@ def sum_evidence(
 ) -> dict[int, int]:
     """Return the evidence on the arms of these numbers, as their results that count make it."""
     sums = dict.fromkeys(numbers, 0)
-    staged: list[tuple[Any, ...]] = []
-    for row in _REWARDS.rows(connection, numbers):
-        arm, worker, reward, state = row
+    for arm, worker, reward in _results(connection, campaign, numbers):
+        sums[arm] += arithmetic.weigh(worker, reward)
+    return sums
+
+
+def unheard(connection: Connection, campaign: Identity, arithmetic: Arithmetic, numbers: Iterable[int]) -> set[int]:
+    """Return which of these arms, on which there is no evidence, have no result but by workers who are excluded."""
+    if not arithmetic.excluded:
+        return set()
+    silent = set(numbers)
+    results = _results(connection, campaign, silent)
+    return silent - {arm for arm, worker, _ in results if worker not in arithmetic.excluded}
+
+
+def _results(
+    connection: Connection, campaign: Identity, numbers: Collection[int]
+) -> Iterator[tuple[int, bytes | None, int]]:
+    """Yield arm, digest of the worker and reward of the results of these arms that count."""
+    staged = []
+    for arm, worker, reward, state in _REWARDS.rows(connection, numbers):
         if state == STAGED:
-            staged.append(row)
+            staged.append((arm, worker, reward))
         else:
-            sums[arm] += arithmetic.weigh(worker, reward)
+            yield arm, worker, reward
     if staged:
         under_way = imports.read(connection, campaign)
-        for arm, worker, reward, _ in staged if under_way is not None and under_way.decided else ():
-            sums[arm] += arithmetic.weigh(worker, reward)
-    return sums
+        if under_way is not None and under_way.decided:
+            yield from staged

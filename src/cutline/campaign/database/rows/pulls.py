@@ -78,8 +78,8 @@ def tell_pulls(
 
     Return the answer of ``counters.add`` and the state after that.
     """
-    growth = write_arms(connection, campaign, state, changed)
     _give(connection, told, now)
+    growth = write_arms(connection, campaign, state, changed)
     answer = counters.add(connection, campaign, late, spent=len(told), in_flight=late - len(told), **growth)
     after = state.after(growth["doubt"], spent=len(told))
     progress.keep(connection, campaign, state, after, now)
@@ -99,8 +99,8 @@ def observe_pulls(
 
     ``seen`` rewards are no pull's. Return the answer of ``counters.add`` and the state after that.
     """
-    growth = write_arms(connection, campaign, state, changed)
     _give(connection, settled, now)
+    growth = write_arms(connection, campaign, state, changed)
     answer = counters.add(
         connection,
         campaign,

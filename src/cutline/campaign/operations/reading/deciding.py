@@ -14,7 +14,7 @@ from cutline.campaign.arithmetic import UNIT, Floats, Truths, Whole
 from cutline.campaign.checks import check_confidence
 from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.rows import counters
-from cutline.campaign.database.rows.evidence import sum_evidence
+from cutline.campaign.database.rows.evidence import sum_evidence, unheard
 from cutline.campaign.database.rows.imports import IS_DECIDED, Change
 from cutline.campaign.database.rows.learnt import State, arithmetic_of, make_arithmetic, read_learnt, read_state
 from cutline.campaign.database.schema import STAGED, TOLD, arms, import_arms, pulls
@@ -82,6 +82,7 @@ class Decided(NamedTuple):
 
     ``records`` holds pulls, totals and squares, shape (R, 3); ``above`` whether such an arm is above ``threshold``,
     ``wrong`` the probability that this is wrong, (R,) each. ``which`` is the place of each row's record, (rows,).
+    ``unheard``: the numbers of the arms that have results, of excluded workers alone.
     """
 
     threshold: float
@@ -90,6 +91,7 @@ class Decided(NamedTuple):
     above: Truths
     wrong: Floats
     which: NDArray[np.intp]
+    unheard: set[int]
 
 
 def records(store: Store, campaign: Identity) -> list[tuple[int, float, int]]:
@@ -139,7 +141,7 @@ def decisions_of(decided: Decided, confidence: float) -> list[Decision]:
             pulls=row.pulls,
             in_flight=row.in_flight,
             mean=row.total / (row.pulls * UNIT) if row.pulls else None,
-            above=side if row.pulls or row.known is not None else None,
+            above=side if row.known is not None or (row.pulls and row.number not in decided.unheard) else None,
             wrong=doubt,
             probability=1.0 - doubt if side else doubt,
             known=row.known is not None,
@@ -172,7 +174,10 @@ def read_decided(
     rows = connection.execute(query, {"campaign": campaign.id, **(more or {})}).all()
     settings = terms_of(connection, campaign, state.version).settings
     asked = settings if threshold is None else replace(settings, threshold=threshold)
-    kinds, kind = np.unique(_records_of(connection, campaign, state, rows, settings), axis=0, return_inverse=True)
+    records = _records_of(connection, campaign, state, rows, settings)
+    silent = (row.number for row, record in zip(rows, records, strict=True) if record[0] and record[4] == 0)
+    undecided = unheard(connection, campaign, arithmetic_of(connection, campaign, state), silent)
+    kinds, kind = np.unique(records, axis=0, return_inverse=True)
     above, wrong = np.empty(len(kinds), dtype=np.bool_), np.empty(len(kinds))
     for generation in np.unique(kinds[:, 3]).tolist():
         some = kinds[:, 3] == generation
@@ -184,7 +189,7 @@ def read_decided(
         above[some], wrong[some] = arithmetic.decide(pulls, totals, squares, kinds[some, 4])
     known = kinds[:, 5] >= 0
     above[known], wrong[known] = kinds[known, 5] == 1, 0.0
-    return Decided(asked.threshold, list(rows), kinds[:, :3], above, wrong, kind)
+    return Decided(asked.threshold, list(rows), kinds[:, :3], above, wrong, kind, undecided)
 
 
 def _records_of(
