@@ -71,11 +71,7 @@ def cell(means: Floats, threshold: float, pulls: int, draw: Draw, runs: int = RU
     """Draw rewards and learn from them; return what is claimed and what is true."""
     found = []
     for run in range(runs):
-        rewards = draw(means, pulls, np.random.default_rng((run, pulls)))
-        records = rewards.sum(axis=1).round(9), (rewards**2).sum(axis=1).round(9)
-        kinds, kind, counts = np.unique(np.column_stack(records), axis=0, return_inverse=True, return_counts=True)
-        n = np.full(len(kinds), float(pulls))
-        totals, squares = kinds.T
+        (n, totals, squares, counts), kind = records(means, pulls, draw, run)
         claims = []
         for knowledge in (Knowledge.learn(n, totals, squares, counts), FLAT):
             below, above = knowledge.sides(n, totals, squares, threshold)
@@ -83,6 +79,14 @@ def cell(means: Floats, threshold: float, pulls: int, draw: Draw, runs: int = RU
             claims.append((counts @ np.minimum(below, above), wrong.sum()))
         found.append((*claims[0], claims[1][0]))
     return Cell(*np.mean(found, axis=0).tolist())
+
+
+def records(means: Floats, pulls: int, draw: Draw, run: int) -> tuple[Floats, NDArray[np.intp]]:
+    """Draw a record of each arm; return pulls, total, squares and number of arms of each, (4, R), and each arm's."""
+    rewards = draw(means, pulls, np.random.default_rng((run, pulls)))
+    sums = rewards.sum(axis=1).round(9), (rewards**2).sum(axis=1).round(9)
+    kinds, kind, counts = np.unique(np.column_stack(sums), axis=0, return_inverse=True, return_counts=True)
+    return np.stack([np.full(len(kinds), float(pulls)), *kinds.T, counts]), kind
 
 
 def shares(folder: Path) -> Floats:
