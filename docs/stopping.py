@@ -143,7 +143,7 @@ def play(case: Case, game: int) -> list[Stop]:
             at = np.array([means[names[pull.arm]] for pull in pulls])
             campaign.tell_many(zip(pulls, (rng.random(at.size) < at).tolist(), strict=True))
             spent += len(pulls)
-            records, totals, counts = np.array(campaign.records(), float).T
+            records, totals, _, counts, _ = np.array(campaign.records(), float).T
             expected = counts @ case.told(records, totals)
             if spent >= arms:  # from where on a target counts
                 told += [spent / arms for target in targets[len(told) :] if expected <= target]

@@ -46,7 +46,7 @@ from cutline.campaign.running.retrying import Retry
 from cutline.campaign.settings import Settings
 from cutline.campaign.weighed import Weighed, WorkerRates
 from cutline.planning import Beliefs, Beside, Plan
-from cutline.planning.planner import Point
+from cutline.planning.result import Point
 from cutline.policies import available
 from cutline.policies.lsa import LSA
 from cutline.problem import Problem

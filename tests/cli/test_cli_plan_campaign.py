@@ -6,15 +6,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from cutline.campaign import Campaign
+from cutline.campaign import Campaign, Reason
 from cutline.planning.remaining import remaining
 from cutline.policies import parse
 
 Run = Callable[..., Any]
 
-RECORDS = [(3, 0, 10), (3, 1, 10), (3, 2, 10), (3, 3, 10)]
+RECORDS = [(3, 0, 0, 10, 0), (3, 1, 1, 10, 0), (3, 2, 2, 10, 0), (3, 3, 3, 10, 0)]
 
 
 @pytest.fixture
@@ -83,6 +84,39 @@ def test_it_is_said_that_scores_count_as_coins(cutline: Run, tmp_path: Path) -> 
         campaign.observe_many([("a", 0.4), ("b", 0.5)])
     done = cutline("plan", "--db", tmp_path / "x.db", "--errors", "0.5")
     assert done.status == 0
-    assert done.err == (
-        "rewards between 0 and 1 count as coins of the same mean here; where they vary less, fewer pulls are enough\n"
-    )
+    assert done.err == "rewards between 0 and 1 count as the coins that say as much of a mean\n"
+
+
+@pytest.mark.slow
+def test_errors_and_when_a_target_is_reached_are_those_of_the_campaign(cutline: Run, tmp_path: Path) -> None:
+    """Scores that vary little say as much as more coins."""
+    rng = np.random.default_rng(3)
+    url, arms = str(tmp_path / "x.db"), [f"a{n}" for n in range(300)]
+    with Campaign.create(url, "c", arms, 0.5, "LSA", 10**6, target_errors=5) as campaign:
+        means = np.repeat(rng.beta(2, 2, 300), 8)
+        scores = np.clip(means + 0.1 * rng.standard_normal(2400), 0.0, 1.0).tolist()
+        campaign.observe_many((arms[place // 8], score) for place, score in enumerate(scores))
+        status = campaign.status()
+    done = cutline("plan", "--db", url, "--errors", "5", "--format", "json")
+    found = json.loads(done.out)
+    assert found["expected_errors"] == pytest.approx(status.expected_errors, rel=0.01)
+    assert found["standard_error"] > 0.0
+    with Campaign.open(url, "c") as campaign:
+        campaign.change(target_errors=found["expected_errors"] + 0.97 * found["standard_error"])
+        assert campaign.status().finished is None
+        assert campaign.status().more_needed is not None
+        campaign.change(target_errors=found["expected_errors"] + 1.03 * found["standard_error"])
+        assert campaign.status().finished is Reason.TARGET_REACHED
+
+
+@pytest.mark.slow
+def test_known_arms_are_neither_wrong_nor_pulled(cutline: Run, database: str) -> None:
+    with Campaign.open(database, "c") as campaign:
+        campaign.change(workers="weighed", known={"a0": True, "a1": False})
+        campaign.change(workers="alike")
+        assert sorted(campaign.records())[:2] == [(3, 0.0, 0.0, 10, 1), (3, 1.0, 1.0, 10, 1)]
+        errors = campaign.status().expected_errors
+    done = cutline("plan", "--db", database, "--errors", "5", "--format", "json")
+    found = json.loads(done.out)
+    assert found["arms"] == 38
+    assert found["expected_errors"] == pytest.approx(errors, rel=0.01)

@@ -7,7 +7,7 @@ import pytest
 from cutline.errors import InvalidInputError
 from cutline.planning import plan
 from cutline.planning.figure import plan_figure
-from cutline.planning.planner import Beside, Plan
+from cutline.planning.result import Beside, Plan
 from cutline.plotting import figure_bytes
 
 
@@ -23,7 +23,10 @@ def lines(figure: Any) -> dict[str, list[list[float]]]:
 def test_curves_target_and_budgets_are_drawn_where_they_are(found: Plan) -> None:
     drawn = lines(plan_figure(found))
     assert drawn["LSA(1.35)"] == [[point.budget, point.expected_errors] for point in found.curve]
-    assert drawn["Uniform, exactly"] == [[point.budget, point.uniform] for point in found.curve]
+    assert drawn["Uniform, exactly"] == [
+        *([point.budget, point.uniform] for point in found.curve),
+        *([budget, errors] for budget, errors in found.uniform_beyond),
+    ]
     known = [point for point in found.curve if point.oracle is not None]
     assert drawn["Gap-Oracle, computed"] == [[point.budget, point.oracle] for point in known]
     assert [y for _, y in drawn["target, 0.5"]] == [0.5, 0.5]

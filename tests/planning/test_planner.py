@@ -11,7 +11,7 @@ from cutline import LSA, Problem
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.planning import Beliefs, plan
 from cutline.planning.computing.exact import UniformErrors, theorem_budgets
-from cutline.planning.planner import Beside, Plan
+from cutline.planning.result import Beside, Plan
 
 MEANS = [0.3, 0.42, 0.58, 0.7]
 
@@ -69,6 +69,16 @@ def test_the_curve_has_both_policies_at_growing_budgets_from_one_round_on() -> N
     exact = UniformErrors(Problem(MEANS), 0.5)
     assert [point.uniform for point in found.curve] == [exact.at(budget) for budget in budgets]
     assert found.curve[0].expected_errors == pytest.approx(exact.at(4), abs=5 * found.curve[0].standard_error)
+
+
+def test_beyond_the_curve_uniform_is_followed_to_what_it_needs() -> None:
+    found = plan(Beliefs.prior(2, 2, 100), errors=5)
+    assert found.uniform is not None
+    assert found.curve[-1].budget < found.uniform_beyond[0][0]
+    assert found.uniform_beyond[-1][0] == found.uniform
+    exact = UniformErrors(Beliefs.prior(2, 2, 100), 0.5)
+    assert [errors for _, errors in found.uniform_beyond] == [exact.at(budget) for budget, _ in found.uniform_beyond]
+    assert quick(policy="Uniform").uniform_beyond == ()
 
 
 def test_a_mean_on_the_threshold_puts_some_targets_out_of_reach() -> None:

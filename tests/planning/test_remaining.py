@@ -9,6 +9,7 @@ import pytest
 from scipy.special import betainc
 
 from cutline import LSA, parse
+from cutline.beliefs.caution import caution
 from cutline.beliefs.prior import Prior
 from cutline.errors import InvalidInputError
 from cutline.planning.remaining import remaining
@@ -43,7 +44,44 @@ def test_the_errors_now_are_those_of_the_prior_that_is_learnt() -> None:
     assert found.arms == 145
     assert found.pulls[1] == 0
     assert found.rows()[1] == {"errors": 1000.0, "more_pulls": 0}
-    assert str(found).splitlines()[2].split() == ["expected", "errors", "more", "pulls"]
+    assert str(found).splitlines()[2].split() == ["errors", "and", "standard", "error", "more", "pulls"]
+    given = remaining(records, 0.4, LSA(), (5.0,), (2, 2))
+    assert given.standard_error == 0.0
+    assert str(given).splitlines()[2].split() == ["expected", "errors", "more", "pulls"]
+
+
+def test_a_target_is_held_against_errors_and_their_standard_error() -> None:
+    records = np.array([[3, 1, 40], [3, 3, 30], [8, 4, 10], [0, 0, 5], [20, 1, 60]])
+    found = remaining(records, 0.4, LSA(), (5.0, 1000.0))
+    pulls, totals, arms = records[records[:, 0] > 0].T.astype(float)
+    below, above = Prior.learn(pulls, totals, arms).sides(pulls, totals, 0.4)
+    factor = caution(pulls, totals, arms, above >= below, 0.4)
+    assert factor > 1.02
+    assert found.standard_error == pytest.approx((factor - 1) * found.expected_errors)
+    now = found.expected_errors + found.standard_error
+    assert [p == 0 for p in remaining(records, 0.4, LSA(), (1.01 * now, 0.99 * now)).pulls] == [True, False]
+
+
+def test_known_arms_are_not_pulled_and_not_wrong_but_teach_the_prior() -> None:
+    records = [(6, 2, 2, 40, 0), (6, 4, 4, 40, 25), (6, 5, 5, 20, 20)]
+    found = remaining(records, 0.5, LSA(), (3.0,))
+    prior = Prior.learn([6, 6, 6], [2, 4, 5], [40, 40, 20])
+    below, above = prior.sides([6, 6], [2, 4], 0.5)
+    assert found.arms == 55
+    assert found.expected_errors == pytest.approx(float(np.array([40, 15]) @ np.minimum(below, above)), rel=1e-3)
+    with pytest.raises(InvalidInputError, match="the answers of all arms are known"):
+        remaining([(6, 2, 2, 40, 40)], 0.5, LSA())
+
+
+def test_scores_that_vary_less_than_coins_say_as_much_as_more_coins() -> None:
+    """50 rewards with a fifth of the variance of coins, as half of the arms have them, say as much as 250 coins."""
+    as_scores = [(50, 20.0, 8.0 + 0.2 * 12.0, 100, 0), (50, 28.0, 15.68 + 0.2 * 12.32, 100, 0)]
+    as_coins = remaining([(250, 100, 100), (250, 140, 100)], 0.5, LSA(), (0.1,), None)
+    found = remaining(as_scores, 0.5, LSA(), (0.1,))
+    assert found.expected_errors == pytest.approx(as_coins.expected_errors, rel=0.2)
+    assert found.pulls[0] is not None
+    assert as_coins.pulls[0] is not None
+    assert found.pulls[0] == pytest.approx(as_coins.pulls[0] / 5, rel=0.2)
 
 
 def test_where_the_mean_decides_arms_called_against_their_prior_are_more_likely_wrong() -> None:

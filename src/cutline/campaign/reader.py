@@ -93,8 +93,11 @@ class Reader:
         held = weighing.held(self._store, self._identity, confidence)
         return weighing.weigh(held, known, exclude, confidence)
 
-    def records(self) -> list[tuple[int, float, int]]:
-        """Return the different records of arms: pulls, total reward, and how many arms have them."""
+    def records(self) -> list[tuple[int, float, float, int, int]]:
+        """Return the different records of arms: pulls, the sums of the rewards and of their squares, and two counts.
+
+        That is how many arms have this record, and how many of these have an answer that is known beforehand.
+        """
         from cutline.campaign.operations.reading import deciding
 
         return deciding.records(self._store, self._identity)

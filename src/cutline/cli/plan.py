@@ -137,10 +137,8 @@ def _of_campaign(ctx: click.Context, db: str, name: str | None, errors: float | 
     if settings.max_pulls_per_arm is not None:
         most = f"{settings.max_pulls_per_arm:,} results"
         say(f"an arm of campaign {called!r} may have {most}; that is not looked at here")
-    if any(not float(total).is_integer() for _, total, _ in records):
-        say(
-            "rewards between 0 and 1 count as coins of the same mean here; where they vary less, fewer pulls are enough"
-        )
+    if any(squares != total for _, total, squares, *_ in records):
+        say("rewards between 0 and 1 count as the coins that say as much of a mean")
     found = remaining(records, settings.threshold, settings.policy, targets, settings.prior, settings.decide)
     click.echo(as_json(asdict(found)) if form == "json" else f"{found}\n", nl=False)
 

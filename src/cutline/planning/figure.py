@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutline.errors import InvalidInputError
-from cutline.planning.planner import Plan
+from cutline.planning.result import Plan
 from cutline.plotting.figure import BUDGET, STANDARD_ERRORS
 from cutline.plotting.saving import figure_style
 
@@ -33,7 +33,7 @@ def plan_figure(plan: Plan) -> "Figure":
         budgets = np.array([point.budget for point in plan.curve])
         mean = np.array([point.expected_errors for point in plan.curve])
         half = STANDARD_ERRORS * np.array([point.standard_error for point in plan.curve])
-        uniform = np.array([point.uniform for point in plan.curve])
+        uniform = [*((point.budget, point.uniform) for point in plan.curve), *plan.uniform_beyond]
         floor = 0.5 * min(plan.target, mean.min(where=mean > 0.0, initial=plan.target))
         figure = Drawing(figsize=(7.2, 4.8), layout="constrained")
         axes = figure.subplots()
@@ -44,7 +44,7 @@ def plan_figure(plan: Plan) -> "Figure":
             errors = np.maximum([point.expected_errors for point in other.curve], floor)
             axes.plot(at, errors, color=_OTHERS[number % len(_OTHERS)], linewidth=1.4, label=other.policy)
         if plan.policy != "Uniform":
-            axes.plot(budgets, uniform, color=_BLUE, linewidth=1.4, label="Uniform, exactly")
+            axes.plot(*zip(*uniform, strict=True), color=_BLUE, linewidth=1.4, label="Uniform, exactly")
         known = [(point.budget, point.oracle) for point in plan.curve if point.oracle is not None]
         if known:
             axes.plot(

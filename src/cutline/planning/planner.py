@@ -1,11 +1,9 @@
 """plan: the smallest budget at which a policy is expected to make few enough errors, and what it is compared with."""
 
 import math
-import os
 from collections.abc import Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,128 +12,19 @@ from cutline.checks import check_whole
 from cutline.defaults import POLICY
 from cutline.errors import InvalidInputError
 from cutline.planning.beliefs import Beliefs, Guess
-from cutline.planning.computed import GOOD, computed
+from cutline.planning.computed import computed
 from cutline.planning.computing.exact import UniformErrors, theorem_budgets
 from cutline.planning.computing.oracle import OracleErrors
+from cutline.planning.result import Beside, Plan, Point
 from cutline.planning.search import CONFIDENCE, MOST_PULLS, NOTHING, PRECISION, Found, search
 from cutline.policies import Policy
-from cutline.policies.oracle import GapOracle
 from cutline.problem import Problem
 from cutline.progress import Progress
-from cutline.rows import Rows
 from cutline.simulation.checks import check_policies
 from cutline.simulation.workers import jobs_of
-from cutline.text import aligned
 from cutline.threshold import check_threshold
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-COLUMNS = ("what", "budget", "low", "high", "how")
-
-
-@dataclass(frozen=True)
-class Point:
-    """The expected errors at a budget: simulated, with a standard error, or computed, which has none.
-
-    Beside them those of Uniform, and of the gap oracle where they are known: see ``Plan.oracle``.
-    """
-
-    budget: int
-    expected_errors: float
-    standard_error: float
-    uniform: float
-    oracle: float | None = None
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What another policy needs, and its curve: the same as in the plan in whose ``beside`` it stands."""
-
-    policy: str
-    budget: int | None
-    low: int | None
-    high: int | None
-    games: int
-    curve: tuple[Point, ...]
-
-
-@dataclass(frozen=True)
-class Plan(Rows):
-    """What ``plan`` returns. Budgets are pulls in all; None stands for a budget that does not exist or was not found.
-
-    ``budget``: the smallest at which ``policy`` makes at most ``target`` errors on average, and ``low`` to ``high``,
-    its interval: with this ``confidence`` where ``games`` were simulated, 0.5 % to either side where it was computed
-    without a game. ``expected_errors``: at that budget, else at the largest one looked at, with their
-    ``standard_error``, 0 if computed. ``uniform``: what Uniform needs, exactly.
-    ``upper_bound``: the budget from which on Theorem 1 promises the target to LSA. ``lower_bound``: below it Theorem 2
-    denies the target to every policy on some choice of the arms' sides. ``remark``: what else there is to know, such as
-    why there is no budget. ``curve``: the expected errors at the budgets that were looked at. ``beside``: what the
-    other policies need that were asked for. ``oracle``: what the gap oracle needs, which is told how far each mean is
-    from the threshold; None where means of few arms are not known, or it would pull an arm more than 16,384 times.
-    """
-
-    policy: str
-    arms: int
-    threshold: float
-    target: float
-    budget: int | None
-    low: int | None
-    high: int | None
-    confidence: float
-    expected_errors: float
-    standard_error: float
-    games: int
-    uniform: int | None
-    upper_bound: int | None
-    lower_bound: int | None
-    remark: str
-    seed: int
-    curve: tuple[Point, ...]
-    beside: tuple[Beside, ...] = ()
-    oracle: int | None = None
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one dict a line of the table, with the keys of ``COLUMNS``."""
-        plans: list[Plan | Beside] = [self, *self.beside]
-        rows = [(one.policy, one.budget, one.low, one.high, self._how(one)) for one in plans]
-        rows.append(("Uniform", self.uniform, None, None, "exact"))
-        if self.oracle is not None and GapOracle.name not in {one.policy for one in plans}:
-            rows.append((GapOracle.name, self.oracle, None, None, "computed, told the gaps"))
-        if self.upper_bound is not None:
-            rows.append((self.policy, self.upper_bound, None, None, "enough, says Theorem 1"))
-        if self.lower_bound is not None:
-            rows.append(("any policy", self.lower_bound, None, None, "needed at worst, says Theorem 2"))
-        return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
-
-    def _how(self, one: "Plan | Beside") -> str:
-        if one.games:
-            return f"simulated, {one.games:,} games, {self.confidence:.0%} interval"
-        return f"computed, good to {GOOD:.1%}" if one.curve else "not simulated"
-
-    def plot(self, path: str | os.PathLike[str] | None = None) -> "Figure":
-        """Return the figure of the plan, and write it to a path if one is given: .svg, .png or .pdf.
-
-        Raises InvalidInputError for another ending, a file that cannot be written or a plan without a curve,
-        MissingDependencyError without matplotlib.
-        """
-        from cutline.planning.figure import plan_figure
-        from cutline.plotting.saving import drawn
-
-        return drawn(lambda: plan_figure(self), path)
-
-    def __str__(self) -> str:
-        arms = "1 arm" if self.arms == 1 else f"{self.arms:,} arms"
-        accuracy = max(0.0, 1.0 - self.target / self.arms)
-        aim = f"at most {self.target:g} expected errors (accuracy {accuracy:.10g})"
-        lines = [f"{arms}, threshold {self.threshold:g}: {aim}", ""]
-        table, how = [["policy", "budget", "low", "high"]], [""]
-        for row in self.rows():
-            numbers = ["-" if row[key] is None else f"{row[key]:,}" for key in ("budget", "low", "high")]
-            table.append([row["what"], *numbers])
-            how.append(row["how"])
-        lines += [f"{numbers}  {text}".rstrip() for numbers, text in zip(aligned(table), how, strict=True)]
-        return "\n".join([*lines, *(["", self.remark] if self.remark else [])])
+_BEYOND = 25  # budgets of Uniform beyond the curve
 
 
 def plan(
@@ -176,6 +65,7 @@ def plan(
     on_threshold, reachable = question.on_threshold, question.reachable
     found, *beside = (question.needed_by(one, seed, executor, progress) for one in (chosen, *others))
     promise, denial = theorem_budgets(known, limit, chosen, target)
+    by_uniform = question.uniform.budget(target) if reachable else None
     return Plan(
         policy=str(chosen),
         arms=known.arms,
@@ -188,7 +78,7 @@ def plan(
         expected_errors=found.expected_errors,
         standard_error=found.standard_error,
         games=found.games,
-        uniform=question.uniform.budget(target) if reachable else None,
+        uniform=by_uniform,
         upper_bound=promise,
         lower_bound=denial,
         remark=_remark(found, target) if reachable else _why_not(on_threshold, known.arms, target),
@@ -196,6 +86,7 @@ def plan(
         curve=question.points(found),
         oracle=question.oracle.budget() if question.oracle else None,
         beside=tuple(question.beside(one, its) for one, its in zip(others, beside, strict=True)),
+        uniform_beyond=question.uniform_beyond(found, by_uniform),
     )
 
 
@@ -244,6 +135,13 @@ class _Question:
             Point(int(at), float(mean), float(error), self.uniform.at(int(at)), at_oracle(at))
             for at, mean, error in columns
         )
+
+    def uniform_beyond(self, found: Found, budget: int | None) -> tuple[tuple[int, float], ...]:
+        """Return Uniform's errors at budgets from beyond the curve of what was found to what Uniform needs."""
+        if budget is None or not found.curve.budgets.size or budget <= found.curve.budgets[-1]:
+            return ()
+        budgets = np.round(np.geomspace(found.curve.budgets[-1], budget, _BEYOND)).astype(np.int64)[1:]
+        return tuple((int(at), self.uniform.at(int(at))) for at in np.unique(budgets))
 
     def beside(self, policy: Policy, found: Found) -> Beside:
         """Return what another policy needs."""

@@ -8,7 +8,7 @@ from cutline import Problem
 from cutline.planning import Beliefs, plan
 from cutline.planning.computing.exact import UniformErrors
 from cutline.planning.computing.oracle import OracleErrors
-from cutline.planning.planner import Plan
+from cutline.planning.result import Plan
 
 
 def oracle(guess: Beliefs | Problem, target: float, threshold: float = 0.5) -> OracleErrors:

@@ -84,10 +84,10 @@ class RemoteReader(Reader):
         held = weighing.Held(self.name, self.settings, self.decisions(confidence=confidence), rows)
         return weighing.weigh(held, known, exclude, confidence)
 
-    def records(self) -> list[tuple[int, float, int]]:
+    def records(self) -> list[tuple[int, float, float, int, int]]:
         """Return the different records of arms; see ``Campaign.records``."""
         rows = self._connection.get("records", **self._which)
-        return [(row["pulls"], row["total"], row["arms"]) for row in rows]
+        return [(row["pulls"], row["total"], row["squares"], row["arms"], row["known"]) for row in rows]
 
     def results(self) -> Iterator[Result]:
         """Yield every reward that the campaign holds; see ``Campaign.results``."""

@@ -141,8 +141,10 @@ class KnownAnswer(BaseModel):
 
 
 class Record(BaseModel):
-    """So many arms have this record."""
+    """So many arms have this record, and the answer of so many of these is known beforehand."""
 
     pulls: int
     total: Finite
+    squares: Finite
     arms: int
+    known: int

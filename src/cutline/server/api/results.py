@@ -65,7 +65,10 @@ def workers(campaign: OneCampaign) -> list[Worker]:
 def records(campaign: OneCampaign) -> list[Record]:
     """Return the different records of arms, and how many arms have each."""
     found = campaign.use(Campaign.records)
-    return [Record(pulls=pulls, total=total, arms=arms) for pulls, total, arms in found]
+    return [
+        Record(pulls=pulls, total=total, squares=squares, arms=arms, known=known)
+        for pulls, total, squares, arms, known in found
+    ]
 
 
 @router.get("/results", dependencies=_READING, response_class=StreamingResponse, responses=_LINES)

@@ -71,9 +71,9 @@ _RESULTS = (
 
 
 _RECORDS = (
-    select(arms.c.pulls, arms.c.total, func.count())
+    select(arms.c.pulls, arms.c.total, arms.c.squares, func.count(), func.count(arms.c.known))
     .where(arms.c.retired == false())
-    .group_by(arms.c.pulls, arms.c.total)
+    .group_by(arms.c.pulls, arms.c.total, arms.c.squares)
 )
 
 
@@ -94,13 +94,14 @@ class Decided(NamedTuple):
     unheard: set[int]
 
 
-def records(store: Store, campaign: Identity) -> list[tuple[int, float, int]]:
+def records(store: Store, campaign: Identity) -> list[tuple[int, float, float, int, int]]:
     """Return the different records; see Campaign.records."""
     among = _RECORDS.where(arms.c.number.between(*campaign.numbers))
 
-    def read(connection: Connection) -> list[tuple[int, float, int]]:
+    def read(connection: Connection) -> list[tuple[int, float, float, int, int]]:
         counters.read(connection, campaign, "observed")  # raises if the campaign is gone
-        return [(pulls, total / UNIT, count) for pulls, total, count in connection.execute(among)]
+        rows = connection.execute(among)
+        return [(pulls, total / UNIT, squares / UNIT, count, known) for pulls, total, squares, count, known in rows]
 
     return store.read(read)
 
