@@ -215,6 +215,7 @@ PLANS = [
     ("_MINE", asking._WORKER_QUEUE, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
     ("_HAS_AGAIN", telling._HAS_AGAIN, "INDEX cutline_pulls_worker (worker_digest=? AND arm=?)"),
     ("_STATUS", Prepared(counters._STATUS), "COVERING INDEX cutline_arms_queue (campaign_id=? AND index_value<?)"),
+    ("known of _STATUS", Prepared(counters._STATUS), "INDEX cutline_arms_known (campaign_id=? AND pulls>?)"),
     ("_ALL", Prepared(deciding._ALL), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     ("_NEXT_ARMS", imports._NEXT_ARMS, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
     ("_OVERTAKEN", Prepared(imports._OVERTAKEN), "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),

@@ -61,9 +61,12 @@ class Knowing(CampaignTests):
         assert (change.what, change.after) == ("answers known", {"count": 2, "first": ["arm 3", "arm 4"]})
         assert campaign.change(known={"arm 4": False}) == []
         assert [item.above for item in campaign.decisions()[3:5]] == [True, False]
+        assert campaign.status().known_answers == 2
         assert [results for (results,) in rows(campaign, LEARNT)][-1] == 60
         with pytest.raises(NotFoundError, match="no arm 'x'"):
             campaign.change(known={"x": True})
+        campaign.change(retire=["arm 3"])
+        assert campaign.status().known_answers == 1
         with pytest.raises(InvalidInputError, match="give workers weighed, too"):
             create(3).change(known={"arm 1": True})
 

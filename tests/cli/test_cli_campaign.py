@@ -48,6 +48,7 @@ def test_every_setting_can_be_given_and_is_shown(campaign: Run) -> None:
         "name": "other",
         "arms": 2,
         "retired": 0,
+        "known_answers": 0,
         "threshold": 0.3,
         "policy": "APT(0.05)",
         "budget": 9,

@@ -254,7 +254,8 @@ class Status:
     ``more_needed`` is about how many more pulls it takes until the target is reached, None without a target, if no
     number is enough, or if the campaign has finished; while nothing has been learnt it takes means to be spread evenly
     from 0 to 1. ``retired`` arms are not among ``arms``. ``least_errors`` are to be expected however many pulls there
-    are: where workers are weighed, on arms that they have wrong together; see ``Weighed.mistaken``.
+    are: where workers are weighed, on arms that they have wrong together; see ``Weighed.mistaken``. ``known_answers``:
+    of so many of the ``arms`` the answer is known beforehand.
     """
 
     name: str
@@ -269,6 +270,7 @@ class Status:
     more_needed: int | None = None
     retired: int = 0
     least_errors: float = 0.0
+    known_answers: int = 0
 
     @property
     def never_enough(self) -> bool:

@@ -184,6 +184,9 @@ Index(
     info={"where": "known IS NOT NULL"},
 )
 
+IS_KNOWN = (arms.c.known.is_not(None), arms.c.pulls >= 0)
+"""What holds for arms whose answer is known; the second, true of all, has SQLite look for them in their index."""
+
 pulls = Table(
     "cutline_pulls",
     metadata,

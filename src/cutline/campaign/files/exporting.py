@@ -48,6 +48,7 @@ def status_row(status: Status) -> dict[str, Any]:
         "name": status.name,
         "arms": status.arms,
         "retired": status.retired,
+        "known_answers": status.known_answers,
         **status.settings.as_dict(),
         "spent": status.spent,
         "in_flight": status.in_flight,

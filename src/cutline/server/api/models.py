@@ -109,6 +109,7 @@ class Status(BaseModel):
     )
     least_errors: Finite = Field(description="Errors that are to be expected however many pulls there are.")
     retired: int = Field(description="Arms that are, beside those that take part.")
+    known_answers: int = Field(description="Arms whose answer is known beforehand.")
 
     @classmethod
     def of(cls, token: str, status: results.Status) -> "Status":

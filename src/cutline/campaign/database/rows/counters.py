@@ -9,7 +9,7 @@ from cutline.campaign.database.clock import Clock
 from cutline.campaign.database.identity import Identity, terms_of
 from cutline.campaign.database.prepared import Answer, Prepared
 from cutline.campaign.database.rows.learnt import STATE, State, arithmetic_of
-from cutline.campaign.database.schema import COUNTERS, arms, campaigns, pulls
+from cutline.campaign.database.schema import COUNTERS, IS_KNOWN, arms, campaigns, pulls
 from cutline.campaign.database.store import Store
 from cutline.campaign.results import Reason, Status
 from cutline.campaign.settings import Settings
@@ -26,10 +26,6 @@ _ADD = Prepared(
 
 _READ = {name: Prepared(select(campaigns.c[name]).where(campaigns.c.id == bindparam("campaign"))) for name in COUNTERS}
 
-_KNOWN = select(func.count()).where(
-    arms.c.campaign_id == bindparam("campaign"), arms.c.known.is_not(None), arms.c.retired == false()
-)
-
 _STATUS = select(
     *STATE,
     campaigns.c.in_flight,
@@ -42,6 +38,10 @@ _STATUS = select(
     .limit(1)
     .scalar_subquery()
     .label("open_arm"),
+    select(func.count())
+    .where(arms.c.campaign_id == campaigns.c.id, *IS_KNOWN, arms.c.retired == false())
+    .scalar_subquery()
+    .label("known_answers"),
 ).where(campaigns.c.id == bindparam("campaign"))
 
 
@@ -88,7 +88,7 @@ def status(store: Store, campaign: Identity, clock: Clock) -> Status:
         finished = why_finished(connection, campaign, settings, state)
         if finished is None and row.open_arm is None and row.in_flight == 0 and not state.is_changing:
             finished = Reason.ARMS_EXHAUSTED
-        least_errors, more_needed = _outlook(connection, campaign, settings, state)
+        least_errors, more_needed = _outlook(connection, campaign, settings, state, row.known_answers)
         in_flight = row.in_flight - row.ended
         return Status(
             name=name,
@@ -103,19 +103,21 @@ def status(store: Store, campaign: Identity, clock: Clock) -> Status:
             more_needed=None if finished else more_needed,
             retired=state.retired,
             least_errors=least_errors,
+            known_answers=row.known_answers,
         )
 
     return store.read(work)
 
 
-def _outlook(connection: Connection, campaign: Identity, settings: Settings, state: State) -> tuple[float, int | None]:
+def _outlook(
+    connection: Connection, campaign: Identity, settings: Settings, state: State, known_answers: int
+) -> tuple[float, int | None]:
     """Return the errors that any number of pulls leaves, and about how many pulls the target takes; see Status."""
-    target, open_arms = settings.target_errors, state.active
+    target = settings.target_errors
     if target is None and not settings.weighed:
         return 0.0, None
     arithmetic = arithmetic_of(connection, campaign, state)
-    if settings.weighed:
-        open_arms -= connection.execute(_KNOWN, {"campaign": campaign.id}).scalar_one()
+    open_arms = state.active - known_answers
     least = arithmetic.least_wrong * open_arms
     if target is None or target <= least or not open_arms:
         return least, None

@@ -4,14 +4,14 @@ from sqlalchemy import Connection, select
 
 from cutline.campaign.database.identity import Identity
 from cutline.campaign.database.rows import counters
-from cutline.campaign.database.schema import arms
+from cutline.campaign.database.schema import IS_KNOWN, arms
 from cutline.campaign.database.store import Store
 from cutline.errors import NotFoundError
 
 
 def known_answers(store: Store, campaign: Identity) -> dict[str, bool]:
     """Return the answers that are known beforehand; see Campaign.known_answers."""
-    known = select(arms.c.name, arms.c.known).where(arms.c.campaign_id == campaign.id, arms.c.known.is_not(None))
+    known = select(arms.c.name, arms.c.known).where(arms.c.campaign_id == campaign.id, *IS_KNOWN)
 
     def work(connection: Connection) -> dict[str, bool]:
         counters.read(connection, campaign, "numbered")  # raises if the campaign is gone
