@@ -59,9 +59,9 @@ def _told(threshold: float) -> NDArray[np.float64]:
 ROWS: dict[str, tuple[Policy, str]] = {
     "LSA, decides by the mean": (LSA(), "mean"),
     "Lai, decides by the mean": (Lai(), "mean"),
-    "Lai, decides by the learnt prior": (Lai(), "prior"),
+    "Lai, decides by the learnt prior": (Lai(), "likelier"),
     "Bayes, decides by the mean": (Bayes(), "mean"),
-    "Bayes, decides by the learnt prior": (Bayes(), "prior"),
+    "Bayes, decides by the learnt prior": (Bayes(), "likelier"),
     "told the true prior: the limit": (Told(), "told"),
 }
 """What is compared: a policy, and how it decides in the end."""

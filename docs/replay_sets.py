@@ -16,7 +16,7 @@ SETS = {
     **{"humaneval_llm": 0.75, "polis_bowling_green": 0.8, "flaky_isolation": 0.05},
 }
 """The sets and their thresholds."""
-COMPARED = (("LSA", "mean"), ("Lai", "mean"), ("Lai", "prior"), ("Bayes", "mean"), ("Bayes", "prior"))
+COMPARED = (("LSA", "mean"), ("Lai", "mean"), ("Lai", "likelier"), ("Bayes", "mean"), ("Bayes", "likelier"))
 LABELS_A_TASK = (2, 4, 8)
 RUNS = 6
 SEED = 1

@@ -88,7 +88,7 @@ def test_where_nearly_all_arms_are_above_two_successes_make_one_clear() -> None:
 def test_many_arms_are_worth_a_prior() -> None:
     """400 arms with means from Beta(2, 2), threshold 0.2, 5 pulls an arm: Lai calls 24 wrongly, this far fewer."""
     means = np.random.default_rng(4).beta(2, 2, 400)
-    curves = simulate(Problem(means, 0.2), ["Lai", "Bayes"], [2000], runs=4, decide="prior", progress=False)
+    curves = simulate(Problem(means, 0.2), ["Lai", "Bayes"], [2000], runs=4, decide="likelier", progress=False)
     assert curves.mean[1, 0] < curves.mean[0, 0]
     plain = simulate(Problem(means, 0.2), "Lai", [2000], runs=4, progress=False)
     assert curves.mean[1, 0] < 0.85 * plain.mean[0, 0]

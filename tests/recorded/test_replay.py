@@ -151,8 +151,8 @@ def test_with_all_labels_every_policy_gives_the_full_data_answer(labels: Any, th
 def test_decisions_by_a_prior_end_with_the_full_data_answer() -> None:
     """One label a task says little of it, but it is all that there is."""
     recorded = observations(np.arange(40).repeat(2), [1.0, 1.0] * 15 + [1.0, 0.0] * 15 + [0.0, 0.0] * 10)
-    by_prior = replay(recorded, "Lai", threshold=0.8, budgets=[40, 80], runs=3, decide="prior").against_full
-    assert by_prior.decide == "prior"
+    by_prior = replay(recorded, "Lai", threshold=0.8, budgets=[40, 80], runs=3, decide="likelier").against_full
+    assert by_prior.decide == "likelier"
     assert by_prior.errors[0, 1].tolist() == [0, 0, 0]
     by_mean = replay(recorded, "Lai", threshold=0.8, budgets=[40, 80], runs=3).against_full
     assert (by_prior.errors[0, 0] != by_mean.errors[0, 0]).any()

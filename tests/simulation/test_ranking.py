@@ -202,7 +202,7 @@ def test_many_arms_with_few_pulls_are_played_by_rank_and_long_records_are_not() 
     assert curves.pulls.sum(axis=2).tolist() == [[5_000.0, 10_000.0]] * 2
 
 
-@pytest.mark.parametrize("decide", ["mean", "prior"])
+@pytest.mark.parametrize("decide", ["mean", "likelier"])
 @pytest.mark.parametrize("policies", [["LSA", "Uniform"], ["APT(0)"]], ids=str)
 def test_curves_without_the_pulls_of_each_arm_are_the_same(policies: list[str], decide: str) -> None:
     problem = beta_arms(300)

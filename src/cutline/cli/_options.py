@@ -87,8 +87,8 @@ decide_option = click.option(
     "--decide",
     default="mean",
     show_default=True,
-    metavar="mean|prior",
-    help="Call an arm above by its own mean, or by a prior that is learnt from all arms.",
+    metavar="mean|likelier",
+    help="Call an arm by its own mean, or by the likelier side under a prior that is learnt from all arms.",
 )
 threshold_option = click.option(
     "--threshold",

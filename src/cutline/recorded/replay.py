@@ -169,8 +169,8 @@ def replay(  # noqa: PLR0913 - what is drawn, by whom, held against what, and ho
     told the truth or the budget (UCBE, oracles) are refused. ``gold``: true answers by task; a task without is
     not counted there. ``budgets``: labels in all, increasing, from one a task to all there are; default: 20 in
     equal steps over that range. At the last of these every policy gives the full-data answer.
-    ``decide``: "mean" calls a task above whose mean label is at or above the threshold, "prior" one that is more likely
-    above than below by a prior learnt from all labels drawn so far, if any of its labels are left to draw.
+    ``decide``: "mean" calls a task above whose mean label is at or above the threshold, "likelier" one that is more
+    likely above than below by a prior learnt from all labels drawn so far, if any of its labels are left to draw.
     ``workers``: "alike" counts all labels alike; "weighed" adds, at threshold 1/2, each policy deciding by labels that
     are weighed by who gave them, and "Weighed", which asks by these weights, too. ``known``: answers by task that are
     told beforehand, for the weights to be learnt by; their tasks are not counted against gold.

@@ -42,7 +42,7 @@ class RegretCurves(Rows):
     eq. 3). ``pulls``: mean pulls of each arm, shape (P, B, K), or (P, B, 0) where they were left out.
     ``policies``: their names, which ``parse`` reads. ``budgets``: int64 of shape (B,). ``engines``: what played each
     policy, "stepping", "waterline" or "ranking"; their results are the same. ``decide``: the rule of the decisions,
-    "mean" or "prior". ``seed``, ``streams``, ``versions``: what it takes to repeat it.
+    "mean" or "likelier". ``seed``, ``streams``, ``versions``: what it takes to repeat it.
     """
 
     problem: Problem

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from cutline.errors import InvalidInputError
 from cutline.threshold import is_above
 
-DECIDE = ("mean", "prior")
+DECIDE = ("mean", "likelier")
 """By an arm's mean reward (the paper's rule), or by the likelier side under a prior learnt from the same records."""
 
 

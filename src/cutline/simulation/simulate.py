@@ -53,8 +53,8 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
     ``policies``: policies or their names, such as ``[LSA(), "APT(0.05)"]``, no two alike.
     ``budgets``: pulls in all, increasing, each at least K. A policy that is not anytime (UCBE) is run afresh for each.
     ``streams``: "common" lets all policies see the same rewards (sharper comparisons), "independent" each its own.
-    ``decide``: "mean" calls an arm above whose mean reward is at or above the threshold, the paper's rule; "prior" one
-    that is more likely above than below by a prior learnt from all arms' records at that budget.
+    ``decide``: "mean" calls an arm above whose mean reward is at or above the threshold, the paper's rule;
+    "likelier" one that is more likely above than below by a prior learnt from all arms' records at that budget.
     ``pulls``: whether to count how often each arm was pulled, which takes time and memory with many arms and budgets.
     ``executor``: any concurrent.futures Executor, or a number of threads; default: one a core. The result is the same.
     ``progress``: None shows a bar on a terminal, False none, a callable is told the pulls done as they are done.
