@@ -4,7 +4,8 @@ from fastapi import APIRouter
 
 from cutline.server.access.guard import Measuring
 from cutline.server.api.findings import Answered, PullRecord, Who
-from cutline.server.api.models import (
+from cutline.server.api.ownership import require_own_name, require_own_pulls
+from cutline.server.api.rewards import (
     Answer,
     Answers,
     Ask,
@@ -17,7 +18,6 @@ from cutline.server.api.models import (
     Leased,
     New,
 )
-from cutline.server.api.ownership import require_own_name, require_own_pulls
 from cutline.server.api.served import OneCampaign
 
 router = APIRouter(tags=["pulls"])  # QuickWay answers them

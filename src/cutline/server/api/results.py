@@ -9,7 +9,7 @@ from cutline.campaign.campaign import Campaign
 from cutline.server.access.guard import May
 from cutline.server.access.roles import Action
 from cutline.server.api.findings import Decision, History, KnownAnswer, Page, ProgressPoint, Record, Which, Worker
-from cutline.server.api.models import New, Observations
+from cutline.server.api.rewards import New, Observations
 from cutline.server.api.served import OneCampaign
 from cutline.server.api.streams import Form, What, exported, result_lines
 
