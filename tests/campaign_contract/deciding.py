@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from campaign_contract.campaigns import CampaignTests, Create, one
+from campaign_contract.campaigns import CampaignTests, Create, arms, one
+from cutline.campaign.operations.reading import deciding
 from cutline.errors import InvalidInputError
 
 
@@ -43,6 +44,18 @@ class Deciding(CampaignTests):
         assert a.mean is not None
         assert 0 < a.low < a.mean < a.high < 1
         assert (c.low, c.high) == (0, 1)
+
+    def test_many_arms_are_decided_as_few_are(self, create: Create, monkeypatch: pytest.MonkeyPatch) -> None:
+        campaign = create(23, threshold=0.4)
+        campaign.observe_many((arm, i / 23) for i, arm in enumerate(arms(20)))
+        campaign.change(retire=["arm 4", "arm 21"])
+        at_once = list(campaign.decisions())
+        assert [item.arm for item in at_once] == [arm for arm in arms(23) if arm not in ("arm 4", "arm 21")]
+        for count in (1, 4, 20, 21):
+            monkeypatch.setattr(deciding, "_ARMS_AT_ONCE", count)
+            assert campaign.decisions() == at_once
+            assert [item.arm for item in campaign.decisions(retired=True)] == ["arm 4", "arm 21"]
+            assert len(campaign.decisions(5, threshold=0.3)) == 5
 
     def test_the_interval_narrows_with_many_results(self, create: Create) -> None:
         campaign = create(["a"], budget=5000)

@@ -26,6 +26,9 @@ from cutline.threshold import check_threshold
 
 _PAGE = 10_000
 
+_ARMS_AT_ONCE = 100_000
+"""Decisions of more arms are made of the rows of so many at a time, which take three times the memory of decisions."""
+
 ROWS = (
     select(
         arms.c.number,
@@ -44,8 +47,8 @@ ROWS = (
 """What decisions are made of, for the arms that a condition chooses; it has the parameter ``campaign``."""
 
 _ARMS = ROWS.where(arms.c.number.between(bindparam("first"), bindparam("last")))
-_ALL = _ARMS.where(arms.c.retired == bindparam("retired")).order_by(arms.c.number)
-_NEAREST = _ALL.order_by(None).order_by(arms.c.doubt.desc(), arms.c.position, arms.c.number).limit(bindparam("n"))
+_ALL = _ARMS.where(arms.c.retired == bindparam("retired")).order_by(arms.c.number).limit(bindparam("n"))
+_NEAREST = _ALL.order_by(None).order_by(arms.c.doubt.desc(), arms.c.position, arms.c.number)
 
 _RESULTS = (
     select(
@@ -119,12 +122,24 @@ def decisions(
     check_confidence(confidence)
     instead = None if threshold is None else check_threshold(threshold)
     first, last = campaign.numbers
-    values = {"first": first, "last": last, "n": n, "retired": retired}
-    stored = n is not None and instead is None and not retired  # whose doubts are those asked for
-    query = _NEAREST if stored else _ALL
-    read = partial(read_decided, campaign=campaign, query=query, more=values, threshold=instead)
-    found = decisions_of(store.read(read), confidence)
-    return found if stored or n is None else sorted(found, key=lambda item: -item.wrong)[:n]
+    values = {"first": first, "last": last, "retired": retired}
+
+    def all_of_them(connection: Connection) -> list[Decision]:
+        found: list[Decision] = []
+        page = {**values, "n": _ARMS_AT_ONCE}
+        while True:
+            decided = read_decided(connection, campaign, _ALL, page, instead)
+            found += decisions_of(decided, confidence)
+            if len(decided.rows) < _ARMS_AT_ONCE:
+                return found
+            page["first"] = decided.rows[-1].number + 1
+
+    if n is None:
+        return store.read(all_of_them)
+    if instead is None and not retired:  # the doubts that are stored are those asked for
+        read = partial(read_decided, campaign=campaign, query=_NEAREST, more={**values, "n": n})
+        return decisions_of(store.read(read), confidence)
+    return sorted(store.read(all_of_them), key=lambda item: -item.wrong)[:n]
 
 
 def decisions_of(decided: Decided, confidence: float) -> list[Decision]:
