@@ -115,6 +115,12 @@ def test_budgets_one_apart_show_every_pull_of_a_tie_in_the_order_of_the_arms(pol
     assert_ranked_as_stepped(chunk)
 
 
+@pytest.mark.parametrize("policy", [LSA(), parse("Lai")], ids=str)
+def test_several_looks_that_come_in_one_block_each_get_their_own_part_of_its_pulls(policy: Policy) -> None:
+    """There are more looks than levels, and than blocks."""
+    assert_ranked_as_stepped(chunk_of(policy, beta_arms(300), list(range(310, 3000, 4)), 4))
+
+
 def test_runs_that_a_log_has_no_room_for_are_played_by_another_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     chunk = replace(chunk_of(LSA(), beta_arms(300), [700, 6000], 3), by_arm=False)
     monkeypatch.setattr(by_rank, "_room", lambda games, ranks: 1)

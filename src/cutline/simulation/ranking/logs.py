@@ -40,17 +40,17 @@ class Tables(NamedTuple):
 
 
 @jit
-def empty_tables(looks: int) -> Tables:
+def empty_tables(levels: int) -> Tables:
     """Return space for what is known of the first bytes at so many levels."""
-    words = (looks - 1) // _LEVELS + 1
+    words = (levels - 1) // _LEVELS + 1
     numbers = np.empty(words * FIRST_BYTES * _NUMBERS, np.uint64)
     return Tables(numbers, np.empty(words, np.bool_), np.empty(_PIECE, np.int64))
 
 
 @jit
-def blocks_of_levels(arms: int, looks: int) -> Blocks:
-    """Return small blocks of arms in which the pulls in each class are counted."""
-    width = 4 * (2 * looks + 1)
+def blocks_of_levels(arms: int, levels: int) -> Blocks:
+    """Return small blocks of arms in which the pulls in each class of so many levels are counted."""
+    width = 4 * (2 * levels + 1)
     return Blocks(np.empty(((arms - 1) // _BLOCK + 1) * width, np.uint32), width, _BLOCK, True)
 
 

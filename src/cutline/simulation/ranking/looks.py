@@ -17,7 +17,7 @@ from cutline.simulation.ranking.levels import Levels, empty_levels, find_levels
 from cutline.simulation.ranking.logs import blocks_of_levels, count_at_levels, empty_tables
 from cutline.simulation.ranking.strides import TILE, Front, empty_front
 from cutline.simulation.ranking.table import Ranks
-from cutline.simulation.ranking.ties import Blocks, count_tied
+from cutline.simulation.ranking.ties import Blocks, count_tied, empty_ties
 from cutline.simulation.rewards import Streams, begin_run, first_words
 
 
@@ -112,10 +112,11 @@ def play_looks(games: Games, ranks: Ranks, high: int, room: int, outcome: Outcom
     """
     arms, looks = games.means.size, games.budgets.size
     desk = empty_desk(games, ranks, room > 0, room)
-    counter, tables = desk.counter, empty_tables(looks)
+    most = min(looks, ranks.above + 1)  # levels
+    counter, tables, ties = desk.counter, empty_tables(most), empty_ties(most)
     blocks = Blocks(counter.made, counter.sums.size, counter.tiles * TILE, False)
     if room > 0:
-        blocks = blocks_of_levels(arms, looks)
+        blocks = blocks_of_levels(arms, most)
     above = np.count_nonzero(games.means >= games.threshold)
     run: Any = np.int64(0)
     high += 1  # ranks are counted from 1 here
@@ -125,7 +126,7 @@ def play_looks(games: Games, ranks: Ranks, high: int, room: int, outcome: Outcom
             break
         if room > 0:
             count_at_levels(games, desk.words, counter, desk.log, desk.levels, tables, blocks)
-        count_tied(games, run, desk.words, counter.marks, blocks, desk.levels)
+        count_tied(games, run, desk.words, counter.marks, blocks, desk.levels, ties)
         for look in range(looks):
             outcome.errors[look, run] = above + desk.levels.more[look]  # at first all arms are called below
         run += 1

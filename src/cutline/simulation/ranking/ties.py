@@ -1,7 +1,8 @@
 """Ties: of the pulls at the level of a look only the first are made before it, in the order of the arms.
 
 Which these are matters to the number of errors only if some of them change a decision. Blocks of arms whose pulls are
-all made, or none of them, need their counts only. The arms of a block in which looks come are walked again, one by one.
+all made, or none of them, need their counts only. The arms of a block in which looks come are walked again, one by one:
+once for all looks that come there.
 """
 
 from typing import Any, NamedTuple
@@ -9,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cutline.compiled import jit_in_place
+from cutline.compiled import jit, jit_in_place, jit_inlined
 from cutline.simulation.chunks import Games
 from cutline.simulation.ranking.counting import RANK_BIT, more_at, pulls_at, raised
 from cutline.simulation.ranking.levels import Levels
 from cutline.simulation.ranking.strides import LANES, Marks, word_of
+
+_NEVER = np.int64(-1)
 
 
 class Blocks(NamedTuple):
@@ -37,24 +40,50 @@ class Record(NamedTuple):
     code: Any
 
 
-@jit_in_place
-def _pass_blocks(blocks: Blocks, levels: Levels, look: int) -> Any:
-    """Make all pulls of the blocks before the one in which a look comes; return that block's number.
+class Ties(NamedTuple):
+    """For each class, (2 * levels + 1,), while a block is walked: the ``next`` look that comes there, if any does.
 
-    None are left to be made there if they change no decision.
+    ``goal``: after how many pulls, -1 if none does; ``made``: how many are made; ``more``: how many more wrong
+    decisions there are after these.
     """
-    place, block = 4 * (2 * levels.number[look] + 1 if blocks.by_level else levels.rank[look]), 0
-    while levels.left[look] > 0:
+
+    next: NDArray[np.int64]
+    goal: NDArray[np.int64]
+    made: NDArray[np.int64]
+    more: NDArray[np.int64]
+
+
+@jit
+def empty_ties(levels: int) -> Ties:
+    """Return space for so many levels."""
+    numbers = np.zeros((4, 2 * levels + 1), np.int64)
+    numbers[1] = _NEVER
+    return Ties(numbers[0], numbers[1], numbers[2], numbers[3])
+
+
+@jit_in_place
+def _pass_blocks(blocks: Blocks, levels: Levels) -> None:
+    """Make all pulls of the blocks before the one in which a look comes, for each look.
+
+    None are left to be made in that block if they change no decision.
+    """
+    place = block = passed = more = np.int64(0)
+    for look in range(levels.left.size):
+        level = levels.number[look]
+        if look == 0 or level != levels.number[look - 1]:
+            place = np.int64(4 * (2 * level + 1 if blocks.by_level else levels.rank[look]))
+            block = passed = more = np.int64(0)
         pulls = pulls_at(blocks.counts, place)
-        if pulls > levels.left[look]:
-            if blocks.counts[place + 1] + blocks.counts[place + 2] == 0:
-                levels.left[look] = 0
-            break
-        levels.left[look] -= pulls
-        levels.more[look] += more_at(blocks.counts, place)
-        place += blocks.width
-        block += 1
-    return block
+        while passed + pulls < levels.left[look]:
+            passed += pulls
+            more += more_at(blocks.counts, place)
+            place += blocks.width
+            block += 1
+            pulls = pulls_at(blocks.counts, place)
+        is_changed = blocks.counts[place + 1] + blocks.counts[place + 2] > 0
+        levels.left[look] = levels.left[look] - passed if is_changed else 0
+        levels.more[look] += more
+        levels.block[look] = block
 
 
 @jit_in_place
@@ -66,57 +95,76 @@ def _pulled(games: Games, run: Any, arm: Any, at: Record, turn: Any, marks: Mark
     return Record(at.pulls + 1, total, word, code)
 
 
+@jit_inlined
+def _come_together(look: Any, levels: Levels) -> Any:
+    """Say whether the next look comes at the same level and in the same block."""
+    return levels.number[look + 1] == levels.number[look] and levels.block[look + 1] == levels.block[look]
+
+
+@jit_inlined
+def _expect(look: Any, levels: Levels, ties: Ties) -> None:
+    """Let a look be the next one of its class."""
+    here = 2 * levels.number[look] + 1
+    ties.next[here] = look
+    ties.goal[here] = levels.left[look]
+
+
 @jit_in_place
 def _walk_through(
-    games: Games, run: Any, arm: Any, word: Any, marks: Marks, levels: Levels, first: int, end: int
-) -> None:
-    """Walk an arm through the levels of the looks from ``first`` to ``end`` in a block. ``word``: its first."""
-    block = levels.block[first]
+    games: Games, run: Any, arm: Any, word: Any, marks: Marks, levels: Levels, ties: Ties, last: Any
+) -> Any:
+    """Walk an arm through the ranks up to the ``last``; return how many looks come meanwhile. ``word``: its first."""
     turn = np.uint32(games.means[arm] >= games.threshold)
     at = Record(np.int64(0), np.int64(0), word, marks.beginning ^ turn)
-    look = first
-    while look < end:
-        rank = levels.rank[look]
-        while np.int64(at.code >> RANK_BIT) < rank:
-            at = _pulled(games, run, arm, at, turn, marks)
-        next_look = look
-        while next_look < end and levels.rank[next_look] == rank:
-            next_look += 1
-        while np.int64(at.code >> RANK_BIT) == rank:
-            before = at.code
-            at = _pulled(games, run, arm, at, turn, marks)
-            for tied in range(look, next_look):
-                if levels.left[tied] > 0 and levels.block[tied] == block:
-                    levels.left[tied] -= 1
-                    levels.more[tied] += np.int64(at.code & 1) - np.int64(before & 1)
-        look = next_look
+    found = np.int64(0)
+    while np.int64(at.code >> RANK_BIT) <= last:
+        before = at.code
+        at = _pulled(games, run, arm, at, turn, marks)
+        here = levels.classes[before >> RANK_BIT]
+        ties.made[here] += 1
+        ties.more[here] += np.int64(at.code & 1) - np.int64(before & 1)
+        if ties.made[here] == ties.goal[here]:
+            look = ties.next[here]
+            levels.more[look] += ties.more[here]
+            levels.left[look] = 0
+            ties.goal[here] = _NEVER
+            if look + 1 < levels.left.size and _come_together(look, levels):
+                _expect(look + 1, levels, ties)
+            found += 1
+    return found
 
 
 @jit_in_place
-def _walk_again(
-    games: Games, run: Any, words: NDArray[np.uint64], marks: Marks, blocks: Blocks, levels: Levels, first: int
+def _walk_block(
+    games: Games, run: Any, words: NDArray[np.uint64], marks: Marks, arms: Any, levels: Levels, ties: Ties, first: int
 ) -> None:
-    """Make the pulls that are left to the looks, from ``first`` on, that come in the same block as it does."""
-    block = levels.block[first]
-    end = levels.left.size
-    arm = block * blocks.arms
-    while True:
-        while end > first and (levels.left[end - 1] == 0 or levels.block[end - 1] != block):
-            end -= 1
-        if end == first:
-            return
-        _walk_through(games, run, arm, words[arm], marks, levels, first, end)
+    """Walk the arms of the block in which the ``first`` look comes until all its looks have come.
+
+    ``arms``: of a block.
+    """
+    block, last, waiting = levels.block[first], levels.rank[first], np.int64(0)
+    ties.made[:] = 0
+    ties.more[:] = 0
+    for look in range(levels.left.size - 1, first - 1, -1):
+        if levels.left[look] > 0 and levels.block[look] == block:
+            _expect(look, levels, ties)
+            last = max(last, levels.rank[look])
+            waiting += 1
+    arm = block * arms
+    while waiting > 0:
+        waiting -= _walk_through(games, run, arm, words[arm], marks, levels, ties, last)
         arm += 1
 
 
 @jit_in_place
-def count_tied(games: Games, run: Any, words: NDArray[np.uint64], marks: Marks, blocks: Blocks, levels: Levels) -> None:
+def count_tied(
+    games: Games, run: Any, words: NDArray[np.uint64], marks: Marks, blocks: Blocks, levels: Levels, ties: Ties
+) -> None:
     """Add to ``more`` of all looks what comes of the pulls at their levels, until none are ``left``.
 
     ``words``, (K,): the first of each arm.
     """
-    for look in range(levels.left.size):
-        levels.block[look] = _pass_blocks(blocks, levels, look)
+    _pass_blocks(blocks, levels)
     for look in range(levels.left.size):
         if levels.left[look] > 0:
-            _walk_again(games, run, words, marks, blocks, levels, look)
+            _walk_block(games, run, words, marks, blocks.arms, levels, ties, look)
