@@ -94,6 +94,7 @@ class _Window:
         """Yield (line, object) for the elements of the array that begins here."""
         self._take("[", "an array")
         if self._next() == "]":
+            self._take("]", "the end of the array")
             return
         size = 0
         while True:

@@ -60,7 +60,8 @@ class Labelled:
         if row is None:
             label = self._reading.get("label_col")
             hint = "" if label is None else f"; is {quoted(label)}, which --label-col names, there?"
-            raise InvalidInputError(f"{self.source}: no result is left: left out {self._counts()}{hint}")
+            what = f"no result is left: left out {self._counts()}" if self._left_out else "there is no result in it"
+            raise InvalidInputError(f"{self.source}: {what}{hint}")
         if self._left_out or self._format is not None:
             self._remark()
 

@@ -348,6 +348,21 @@ def test_what_is_wrong_at_the_end_of_an_array_has_its_own_line(tmp_path: Path) -
     assert complaint(path) == "FILE, line 2: not JSON: Expecting value"
 
 
+@pytest.mark.parametrize(
+    ("content", "words", "message"),
+    [
+        (" [ ]\n", {}, "FILE is empty; it must have rows"),
+        ("[]", {"format": "label-studio"}, "FILE: there is no result in it"),
+        ("[]\n1", {}, "FILE, line 2: something follows the end of the array"),
+    ],
+)
+def test_an_array_without_elements_has_no_results(
+    tmp_path: Path, content: str, words: dict[str, str], message: str
+) -> None:
+    (tmp_path / "a.json").write_text(content)
+    assert complaint(tmp_path / "a.json", **words) == message
+
+
 def test_conditions_choose_rows_and_one_that_never_holds_is_refused() -> None:
     rows, said = found("mturk.csv", where=["WorkerId=W1", "WorkerId=W2"], **WORDS)
     assert [row[1] for row in rows] == ["W1", "W2"]
