@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+import forking
 from campaign_contract.campaigns import arms
 from cutline.campaign import Campaign, campaigns
 from cutline.campaign.checks import check_policy
@@ -79,7 +80,6 @@ def test_a_creation_that_fails_leaves_the_other_campaigns(tmp_path: Path) -> Non
 
 LIMITED = """
 import resource, sys
-sys.dont_write_bytecode = True  # Python would keep half a module, for ever
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 from cutline.campaign import Campaign
 from cutline.errors import StoreError
@@ -93,11 +93,10 @@ except StoreError as error:
 @pytest.mark.process
 @pytest.mark.parametrize("most", [0, 100, 5000, 50_000, 1_000_000])
 def test_a_creation_that_a_full_disk_ends_leaves_nothing(tmp_path: Path, most: int) -> None:
-    command = [sys.executable, "-c", LIMITED, str(tmp_path / "x.db"), str(most)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-    assert done.stdout.startswith(f"{tmp_path}/x.db: ")
-    assert done.stdout.count("\n") == 1
+    out, talk, status = forking.run(LIMITED, tmp_path / "x.db", most)
+    assert (talk, status) == ("", 0)
+    assert out.startswith(f"{tmp_path}/x.db: ")
+    assert out.count("\n") == 1
     assert os.listdir(tmp_path) == []
 
 
