@@ -11,13 +11,12 @@ from campaign_contract.correcting import Correcting
 from campaign_contract.leasing import Leasing
 from campaign_contract.observing import Observing
 from campaign_contract.processes import Processes, StartsWorkers
-from campaign_contract.requesting import Requesting
 from campaign_contract.stopping import Stopping
 from campaign_contract.telling import Telling
 
 
 @pytest.mark.slow
-class TestWithBayes(Requesting, Telling, Correcting, Leasing, Stopping, Observing):
+class TestWithBayes(Telling, Correcting, Leasing, Stopping, Observing):
     policy = "Bayes"
 
     @pytest.fixture

@@ -63,7 +63,9 @@ def expected_index(campaign: Campaign, worker: str, row: tuple[Any, ...]) -> flo
     return index_for(log_odds(crowd, row[9], row[4]), row[4], no / part, yes / part)
 
 
-class Weighed(CampaignTests):
+class WeighedByGames(CampaignTests):
+    """Once: what the rewards say is the same on every store."""
+
     def test_it_asks_and_decides_better_than_where_workers_count_alike(self, create: Create) -> None:
         errors = {"weighed": 0, "alike": 0}
         for seed, workers in itertools.product((1, 3), errors):
@@ -73,6 +75,8 @@ class Weighed(CampaignTests):
             errors[workers] += crowd.wrong(campaign)
         assert errors["weighed"] < 0.6 * errors["alike"]
 
+
+class Weighed(CampaignTests):
     def test_it_learns_at_one_result_an_arm_and_then_by_a_schedule_fixed_in_advance(self, create: Create) -> None:
         campaign = create(30, workers="weighed")
         Crowd(30).work(campaign, 145)
