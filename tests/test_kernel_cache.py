@@ -1,5 +1,7 @@
 """The kernel cache: an entry is never used for other code, and its folder may be anywhere or nowhere."""
 
+import builtins
+import io
 import json
 import os
 import shutil
@@ -7,11 +9,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
-from numba.core import caching
+from numba.core import caching, config
 
 import cutline
 from cutline import Uniform
@@ -150,6 +152,21 @@ def small(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def step_of(folder: Path) -> Any:
+    """The kernel as a process has it that begins: all that it knows of earlier ones is on disk."""
+    path = folder / "kernel_of_a_user.py"
+    namespace: dict[str, Any] = {"__name__": path.stem}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)
+    return namespace["step"]
+
+
+def hits_of(folder: Path, *arguments: float, answer: float = 10.0) -> int:
+    """Call the kernel with each of the arguments, all 3; say how often its machine code came from the disk."""
+    step = step_of(folder)
+    assert [step(argument) for argument in arguments] == [answer] * len(arguments)
+    return sum(step.stats.cache_hits.values())
+
+
 TAKES_A_TUPLE = """
 from typing import NamedTuple
 from cutline.compiled import kernel
@@ -183,7 +200,7 @@ def test_a_kernel_is_compiled_anew_when_a_function_that_stands_below_it_changes(
     for power, answer, hits in (("x * x", 10.0, 0), ("x * x", 10.0, 1), ("x * x * x", 28.0, 0)):
         text = f"{imports}@kernel\n{own}\n{block.replace('x * x', power)}"
         (tmp_path / "kernel_of_a_user.py").write_text(text, encoding="utf-8")
-        assert run(tmp_path, SMALL_PROGRAM) == {"answer": answer, "hits": hits}
+        assert hits_of(tmp_path, 3.0, answer=answer) == hits
 
 
 FROM_A_MODULE_THAT_NOBODY_CAN_IMPORT = SMALL_PROGRAM.replace(
@@ -207,21 +224,6 @@ def with_zeros_in_the_middle(content: bytes) -> bytes:
     return content[:third] + bytes(third) + content[2 * third :]
 
 
-def step_of(folder: Path) -> Any:
-    """The kernel as a process has it that begins: all that it knows of earlier ones is on disk."""
-    path = folder / "kernel_of_a_user.py"
-    namespace: dict[str, Any] = {"__name__": path.stem}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)
-    return namespace["step"]
-
-
-def hits_of(folder: Path, *arguments: float) -> int:
-    """Call the kernel with each of the arguments, all 3; say how often its machine code came from the disk."""
-    step = step_of(folder)
-    assert [step(argument) for argument in arguments] == [10.0] * len(arguments)
-    return sum(step.stats.cache_hits.values())
-
-
 @pytest.mark.parametrize("damage", [lambda content: b"", half, with_zeros_in_the_middle, lambda content: b"x" * 5000])
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 def test_a_kernel_is_compiled_anew_where_a_file_of_the_cache_is_damaged(
@@ -241,23 +243,26 @@ def test_machine_code_under_another_ones_name_is_not_run(small: Path) -> None:
     assert hits_of(small, 3.0, 3) == 1
 
 
-CUT_SHORT = """
-import builtins, io
-class Disk(io.FileIO):
-    def write(self, content):
+class DiskThatFills(io.FileIO):
+    """Takes half of what is written."""
+
+    def write(self, content: Any) -> NoReturn:
         super().write(content[: len(content) // 2])
         raise OSError(28, "No space left on device")
-open_really = builtins.open
-builtins.open = lambda path, *args, **named: Disk(path, "w") if ".nb" in str(path) and "wb" in args else (
-    open_really(path, *args, **named)
-)
-"""
 
 
-def test_a_file_that_could_not_be_written_whole_is_not_there(small: Path) -> None:
-    assert run(small, CUT_SHORT + SMALL_PROGRAM) == {"answer": 10.0, "hits": 0}
+def test_a_file_that_could_not_be_written_whole_is_not_there(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = open
+
+    def open_disk(path: Any, *arguments: Any, **named: Any) -> Any:
+        kept = ".nb" in str(path) and "wb" in arguments
+        return DiskThatFills(path, "w") if kept else opened(path, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(builtins, "open", open_disk)
+        assert hits_of(small, 3.0) == 0
     assert not list(small.rglob("*.nb?"))
-    assert run(small, SMALL_PROGRAM) == {"answer": 10.0, "hits": 0}
+    assert hits_of(small, 3.0) == 0
 
 
 SLOW_TO_SAVE = """
@@ -307,9 +312,9 @@ def test_without_a_place_for_the_cache_it_is_compiled_in_every_process(
     assert not list(small.rglob("*.nb?"))
 
 
-def test_the_cache_goes_where_numba_is_told_to_put_it(small: Path) -> None:
-    where = {"NUMBA_CACHE_DIR": str(small / "cache")}
-    assert [run(small, SMALL_PROGRAM, **where)["hits"] for _ in range(2)] == [0, 1]
+def test_the_cache_goes_where_numba_is_told_to_put_it(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "CACHE_DIR", str(small / "cache"))  # that of NUMBA_CACHE_DIR
+    assert [hits_of(small, 3.0) for _ in range(2)] == [0, 1]
     assert len(list((small / "cache").rglob("*.nbi"))) == len(list(small.rglob("*.nbi"))) == 1
 
 
