@@ -51,7 +51,7 @@ def test_a_long_file_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> No
 
 @pytest.mark.process
 def test_an_import_that_is_killed_leaves_no_campaign(start: Run) -> None:
-    Path("long.csv").write_text("task,worker,label\n" + "".join(f"task {i},w,1\n" for i in range(200_000)))
+    Path("long.csv").write_text("task,worker,label\n" + "".join(f"task {i},w,1\n" for i in range(60_000)))
     process = start("import", "long.csv", "--db", "x.db", *NEW)
     while process.poll() is None and in_table("x.db", "arms") < 10_000:
         time.sleep(0.01)

@@ -17,7 +17,7 @@ from cutline.testing import BUDGET, PROBLEM, PolicyContract, parameters
 from cutline.testing.games import RUNS
 from games import ENGINES, play
 
-EVERY = 21 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 1
+EVERY = 63 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 1
 """Budgets that are looked at are so far apart: kernels in plain Python take a hundred times as long."""
 
 every_policy = pytest.mark.parametrize("policy", available(), ids=lambda item: item.name)

@@ -108,7 +108,7 @@ def test_beliefs_that_gain_as_much_as_each_other_have_equal_indices() -> None:
 @pytest.mark.parametrize("prior", [(1.0, 1.0), (0.5, 0.5), (0.1, 2.75), (7.25, 0.01), (math.pi, math.e), (1e-3, 1e-3)])
 def test_its_index_is_minus_the_logarithm_of_the_gain(theta: float, prior: tuple[float, float]) -> None:
     a, b = prior
-    for n in (0, 1, 2, 5, 13, 30):
+    for n in (0, 1, 2, 5, 30):
         for s in {0, 1, n // 3, round(n * theta), n // 2, n - 1, n} & set(range(n + 1)):
             want = minus_log_gain(a + s, b + n - s, theta, 60 + 5 * n + 10 * (theta < 0.01) * n)
             assert OptKG.index(float(n), float(s), theta, a, b) == pytest.approx(float(want), rel=2e-12), (n, s)
@@ -139,7 +139,7 @@ def test_its_index_is_right_for_any_threshold_and_any_real_prior(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("theta", [0.5, 0.3, 0.75])
-@pytest.mark.parametrize("pulls", [1000, 30_000, 1_000_000])
+@pytest.mark.parametrize("pulls", [1000, 1_000_000])
 @pytest.mark.parametrize("off", [0, 1, -2, -200, 240])
 def test_its_index_is_right_after_a_million_pulls_near_the_threshold(theta: float, pulls: int, off: int) -> None:
     s = round(theta * pulls) + off

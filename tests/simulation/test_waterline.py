@@ -40,7 +40,7 @@ def assert_the_engines_agree(policy: Policy, problem: Problem, budgets: list[int
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@share_of_examples(0.6)
+@share_of_examples(0.3)
 @given(
     means=st.lists(MEANS, min_size=1, max_size=12),
     threshold=st.sampled_from([0.5, 0.3, 0.55, 1 / 3, 0.9, 0.01]),
@@ -115,7 +115,7 @@ def test_budgets_one_apart_agree() -> None:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name.startswith("Opt-KG") else name for name in POLICIES]
 )
-@share_of_examples(0.3)
+@share_of_examples(0.15)
 @given(
     threshold=st.sampled_from([0.5, 0.3, 0.55, 1 / 3, 0.99]),
     seed=st.integers(0, 2**32),
