@@ -9,14 +9,14 @@ from fractions import Fraction
 import pytest
 
 import naive
-from campaign_contract.campaigns import CampaignTests, Create, arms, asked, one
+from campaign_contract.campaigns import CampaignTests, Create, arms, asked, for_each, one
 from cutline.campaign import Reason
 from cutline.errors import InvalidInputError
 from ledger import dump
 
 
 class Asking(CampaignTests):
-    @pytest.mark.parametrize("policy", ["LSA", "APT(0.1)", "Uniform", "Opt-KG"])
+    @for_each("policy", ["LSA", "APT(0.1)", "Uniform", "Opt-KG"])
     def test_ten_fresh_arms_and_ten_asks_without_a_tell_give_ten_different_arms(
         self, create: Create, policy: str
     ) -> None:
@@ -25,7 +25,7 @@ class Asking(CampaignTests):
         campaign = create(10, policy=policy)
         assert len(set(asked(campaign, 10))) == 10
 
-    @pytest.mark.parametrize("policy", ["LSA", "APT(0.1)", "Uniform", "Opt-KG", "Bayes"])
+    @for_each("policy", ["LSA", "APT(0.1)", "Uniform", "Opt-KG", "Bayes"])
     def test_an_ask_for_many_gives_what_as_many_asks_for_one_give(self, create: Create, policy: str) -> None:
         single, batch = create(7, policy=policy, seed=5), create(7, policy=policy, seed=5)
         answers = random.Random(11)
@@ -39,7 +39,7 @@ class Asking(CampaignTests):
                 batch.tell(other, reward)
         assert dump(single)[1:] == dump(batch)[1:]
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("policy", "threshold", "index"),
         [
             ("LSA", 0.3, naive.lsa(Fraction(3, 10), Fraction("1.35"))),

@@ -1,6 +1,8 @@
 """What the tests of campaigns share: a clock, short ways to ask, and campaigns that are audited in the end."""
 
-from collections.abc import Callable, Iterator
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -53,6 +55,34 @@ def asked(campaign: Campaign, n: int = 1, **options: Any) -> list[str]:
 def one(campaign: Campaign, **options: Any) -> Pull:
     (pull,) = campaign.ask(1, **options)
     return pull
+
+
+def for_each(
+    names: str | tuple[str, ...], cases: Iterable[Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a test with each of the cases in turn, on one database and one server: these take longer than most cases.
+
+    Names and cases are those of ``pytest.mark.parametrize``. Cases share the fixtures of the test.
+    """
+    given = (names,) if isinstance(names, str) else names
+
+    def of(test: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(test)
+        def run(*fixtures: Any, **named: Any) -> None:
+            for case in cases:
+                values = dict(zip(given, (case,) if isinstance(names, str) else case, strict=True))
+                try:
+                    test(*fixtures, **named, **values)
+                except BaseException as error:
+                    error.add_note(f"in the case {values}")
+                    raise
+
+        signature = inspect.signature(test)
+        kept = [item for name, item in signature.parameters.items() if name not in given]
+        vars(run)["__signature__"] = signature.replace(parameters=kept)
+        return run
+
+    return of
 
 
 class CampaignTests:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from campaign_contract.campaigns import CampaignTests, Clock, Create, arms, asked, one
+from campaign_contract.campaigns import CampaignTests, Clock, Create, arms, asked, for_each, one
 from campaign_contract.creating import Fewest
 from cutline.campaign import Campaign, Change, Reason
 from cutline.campaign.operations.upkeep import learning
@@ -100,7 +100,7 @@ class Changing(CampaignTests):
             Change(began + 60, "name", "fruit", "apples"),
         ]
 
-    @pytest.mark.parametrize("changes", CHANGES)
+    @for_each("changes", CHANGES)
     def test_a_campaign_that_was_changed_has_the_arms_of_one_that_was_created_so(
         self, create: Create, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
     ) -> None:
@@ -149,7 +149,7 @@ class Changing(CampaignTests):
         changed.change(policy="Bayes", threshold=0.5)
         assert arm_rows(changed) == arm_rows(created)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("changes", "message"),
         [
             ({"budget": 0}, "budget is 0"),

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from campaign_contract.campaigns import STRANGE_IDS, CampaignTests, Create, arms, asked
+from campaign_contract.campaigns import STRANGE_IDS, CampaignTests, Create, arms, asked, for_each
 from cutline.campaign import Reason
 from cutline.errors import InvalidInputError, NotFoundError
 from cutline.policies import Policy
@@ -49,7 +49,7 @@ class Creating(CampaignTests):
         assert [item.payload for item in campaign.decisions()] == [payload, None, 0, ""]
         assert [item.payload for item in create([("a", payload)]).decisions()] == [payload]
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("given", "message"),
         [
             ([], "no arms"),
@@ -68,10 +68,10 @@ class Creating(CampaignTests):
     )
     def test_bad_arms_are_refused_and_nothing_is_created(self, create: Create, given: Any, message: str) -> None:
         with pytest.raises(InvalidInputError, match=message):
-            create(given, name="same")
-        create(2, name="same")
+            create(given, name=message)
+        create(2, name=message)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("options", "message"),
         [
             ({"threshold": 1.0}, "threshold"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from campaign_contract.campaigns import CampaignTests, Create, arms, one
+from campaign_contract.campaigns import CampaignTests, Create, arms, for_each, one
 from cutline.campaign.operations.reading import deciding
 from cutline.errors import InvalidInputError
 
@@ -109,7 +109,7 @@ class Deciding(CampaignTests):
         assert [item.wrong for item in campaign.decisions(nearest=3)] == [item.wrong for item in every[:3]]
         assert len(campaign.decisions(nearest=99)) == 8
 
-    @pytest.mark.parametrize("options", [{"nearest": 0}, {"nearest": 1.5}, {"confidence": 1}, {"confidence": 0}])
+    @for_each("options", [{"nearest": 0}, {"nearest": 1.5}, {"confidence": 1}, {"confidence": 0}])
     def test_decisions_refuse_a_bad_argument(self, create: Create, options: dict[str, Any]) -> None:
         with pytest.raises(InvalidInputError, match=next(iter(options))):
             create().decisions(**options)

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from campaign_contract.campaigns import CampaignTests, Clock, Create, asked, one
+from campaign_contract.campaigns import CampaignTests, Clock, Create, asked, for_each, one
 from cutline.campaign import Reason
 from cutline.errors import ConflictError, InvalidInputError
 from ledger import dump
 
 
 class Leasing(CampaignTests):
-    @pytest.mark.parametrize("lease", [0, -1, -0.001, math.nan, math.inf, "9", None, True])
+    @for_each("lease", [0, -1, -0.001, math.nan, math.inf, "9", None, True])
     def test_a_lease_must_be_a_number_of_seconds_above_zero(self, create: Create, lease: Any) -> None:
         campaign = create()
         pull = one(campaign)
@@ -21,7 +21,7 @@ class Leasing(CampaignTests):
         with pytest.raises(InvalidInputError, match="lease is"):
             campaign.extend(pull, lease)
 
-    @pytest.mark.parametrize("n", [0, -1, 1.5, "1", None, True])
+    @for_each("n", [0, -1, 1.5, "1", None, True])
     def test_the_number_of_pulls_must_be_a_whole_number_above_zero(self, create: Create, n: Any) -> None:
         with pytest.raises(InvalidInputError, match="n is"):
             create().ask(n)

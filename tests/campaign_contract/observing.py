@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from campaign_contract.campaigns import CampaignTests, Clock, Create, asked, one
+from campaign_contract.campaigns import CampaignTests, Clock, Create, asked, for_each, one
 from cutline.campaign import Observation
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 from ledger import dump
@@ -45,7 +45,7 @@ class Observing(CampaignTests):
         assert dump(campaign) == before
         assert campaign.observe_many([]) == 0
 
-    @pytest.mark.parametrize("observation", [(), ("arm 0",), ("arm 0", 1, None, None, None, None)])
+    @for_each("observation", [(), ("arm 0",), ("arm 0", 1, None, None, None, None)])
     def test_an_observation_is_an_arm_and_a_reward_and_perhaps_worker_key_and_note(
         self, create: Create, observation: Any
     ) -> None:

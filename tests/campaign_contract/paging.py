@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from campaign_contract.campaigns import STRANGE_IDS, CampaignTests, Create, arms
+from campaign_contract.campaigns import STRANGE_IDS, CampaignTests, Create, arms, for_each
 from cutline.campaign import Campaign, Decision
 from cutline.errors import InvalidInputError, NotFoundError
 
@@ -37,7 +37,7 @@ class Paging(CampaignTests):
         campaign.ask(5)
         return campaign
 
-    @pytest.mark.parametrize("order", SORTED)
+    @for_each("order", SORTED)
     def test_a_page_is_a_part_of_all_decisions_sorted(self, campaign: Campaign, order: str) -> None:
         every = sorted(campaign.decisions(), key=SORTED[order])  # which keeps arms with equal keys as they were given
         assert campaign.decisions(order=order) == every
@@ -55,7 +55,7 @@ class Paging(CampaignTests):
         for only, above in (("above", True), ("below", False), ("undecided", None)):
             assert campaign.decisions(only=only) == [item for item in every if item.above is above]
 
-    @pytest.mark.parametrize("only", ["above", "below", "undecided"])
+    @for_each("only", ["above", "below", "undecided"])
     def test_a_page_can_have_the_arms_of_one_decision(self, campaign: Campaign, only: str) -> None:
         wanted = {"above": True, "below": False, "undecided": None}[only]
         every = [item for item in campaign.decisions() if item.above is wanted]
@@ -65,9 +65,7 @@ class Paging(CampaignTests):
         assert campaign.decisions(order="-wrong", only=only, limit=4) == by_doubt[:4]
         assert campaign.decisions(order="-wrong", only=only, after=by_doubt[1].arm) == by_doubt[2:]
 
-    @pytest.mark.parametrize(
-        "text", ["arm 1", "ARM", "a%", "_", "é", "É", "\\", "'", "\n", "🏁", "nowhere", "X" * 4999, "%" * 10_000]
-    )
+    @for_each("text", ["arm 1", "ARM", "a%", "_", "é", "É", "\\", "'", "\n", "🏁", "nowhere", "X" * 4999, "%" * 10_000])
     def test_ids_are_searched_for_a_text_with_a_to_z_in_either_case(self, campaign: Campaign, text: str) -> None:
         found = [item for item in campaign.decisions() if lowered(text) in lowered(item.arm)]
         assert campaign.decisions(search=text) == found
@@ -81,7 +79,7 @@ class Paging(CampaignTests):
             got += page
         assert got == every
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("wanted", "message"),
         [
             ({"order": "nonsense"}, "order is 'nonsense'; it must be one of given, wrong, id, mean, pulls, or"),

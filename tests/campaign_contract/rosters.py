@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from campaign_contract.campaigns import CampaignTests, Clock, Create, arms, asked
+from campaign_contract.campaigns import CampaignTests, Clock, Create, arms, asked, for_each
 from campaign_contract.changing import PRIOR, answer, arm_rows
 from cutline.campaign import Reason
 from cutline.campaign.operations.changing import roster
@@ -134,7 +134,7 @@ class Rosters(CampaignTests):
         with pytest.raises(InvalidInputError, match="threshold"):
             campaign.decisions(threshold=1.5)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("changes", "error", "message"),
         [
             ({"add": "abc"}, InvalidInputError, "arms is one text"),

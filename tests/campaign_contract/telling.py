@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from campaign_contract.campaigns import CampaignTests, Create, one
+from campaign_contract.campaigns import CampaignTests, Create, for_each, one
 from cutline.errors import ConflictError, InvalidInputError, NotFoundError
 from ledger import dump
 
@@ -48,7 +48,7 @@ class Telling(CampaignTests):
         assert campaign.status().spent == 5
         assert campaign.tell_many([]) == 0
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("reward", "mean"),
         [(0, 0), (1, 1), (True, 1), (False, 0), (0.5, 0.5), (Decimal("0.1"), 0.1), (Fraction(1, 4), 0.25)]
         + [(kind(1), 1) for kind in (np.bool_, np.int8, np.uint64, np.float16, np.float64)]
@@ -62,7 +62,7 @@ class Telling(CampaignTests):
         assert campaign.decisions()[0].mean == mean
         assert [result.reward for result in campaign.results()] == [mean]
 
-    @pytest.mark.parametrize("reward", [2, -1, 1.0000001, math.nan, math.inf, "1", "", None, b"1", 1j, [1], {}])
+    @for_each("reward", [2, -1, 1.0000001, math.nan, math.inf, "1", "", None, b"1", 1j, [1], {}])
     def test_anything_else_is_no_reward(self, create: Create, reward: Any) -> None:
         campaign = create(1)
         pull = one(campaign)
@@ -76,7 +76,7 @@ class Telling(CampaignTests):
                 refused()
         assert campaign.status().spent == 0
 
-    @pytest.mark.parametrize(
+    @for_each(
         "unknown",
         [
             "",
@@ -139,7 +139,7 @@ class Telling(CampaignTests):
         assert campaign.tell_many([(second, 0, "first"), (second, 0, "second")]) == 0
         assert [item.note for item in campaign.results()] == notes
 
-    @pytest.mark.parametrize("note", ["a\0b", "\ud800", 7, b"n", ["n"]])
+    @for_each("note", ["a\0b", "\ud800", 7, b"n", ["n"]])
     def test_a_note_is_text_that_every_database_keeps(self, create: Create, note: Any) -> None:
         campaign = create(1)
         pull = one(campaign)
@@ -153,7 +153,7 @@ class Telling(CampaignTests):
                 refused()
         assert campaign.status().in_flight == 1
 
-    @pytest.mark.parametrize("answer", [(), ("a",), ("a", 1, None, None), None, 7])
+    @for_each("answer", [(), ("a",), ("a", 1, None, None), None, 7])
     def test_an_answer_is_a_pull_and_a_reward_and_perhaps_a_note(self, create: Create, answer: Any) -> None:
         with pytest.raises(InvalidInputError, match=r"^answer .* must be \(pull, reward\), and may add a note$"):
             create(1).tell_many([answer])
