@@ -153,7 +153,6 @@ def _guess(
     **options: Any,
 ) -> "Beliefs | Sequence[float]":
     from cutline.planning import Beliefs
-    from cutline.recorded.readers import read_means, read_pilot
 
     if sum(source is not None for source in (means, means_file, pilot, prior)) != 1:
         raise InvalidInputError("give the guess once: --means 0.2,0.4, --means-file FILE, --pilot FILE or --prior A,B")
@@ -165,8 +164,12 @@ def _guess(
     if (prior is None) != (arms is None):
         raise InvalidInputError("--prior and --arms go together, as in --prior 2,2 --arms 1000")
     if means_file is not None:
+        from cutline.recorded.readers import read_means
+
         return list(read_means(means_file, column=means_column))
     if pilot is not None:
+        from cutline.recorded.readers import read_pilot
+
         results = read_pilot(pilot, remark=say, **reading)
         return Beliefs.after(results.pulls, results.totals, results.places)
     if prior is not None and arms is not None:

@@ -35,7 +35,9 @@ _CLOSER, _CLOSE_ENOUGH = 2, 4
 _CORNERS = 32  # pulls an arm, up to which curves have corners after whole rounds
 _ROUNDS = 2  # pulls an arm, up to which budgets are looked at on their own
 _HARDLY = 1e-6
+_SETTLED = 1.0 - 1e-6
 _CLOSE = 1e-4
+_ALONE = 2**18  # multiplications of one product of matrices: of more, threads that wait for each other do a part
 
 
 class Kind(NamedTuple):
@@ -82,7 +84,11 @@ class Budget(NamedTuple):
         at_edges = np.exp(-np.multiply.outer(self.frequencies, edges[: last + 1]))
         each = (at_edges[:, :-1] - at_edges[:, 1:]) / np.diff(edges[: last + 1])
         each /= (1.0 - np.exp(-self.frequencies))[:, None]
-        found: _Transform = each.real @ terms[:last] + 1j * (each.imag @ terms[:last])
+        found = np.empty((len(each), terms.shape[1]), np.complex128)
+        rows = max(1, _ALONE // max(terms[:last].size, 1))
+        for start in range(0, len(each), rows):
+            part = slice(start, start + rows)
+            found.real[part], found.imag[part] = each.real[part] @ terms[:last], each.imag[part] @ terms[:last]
         return found
 
     def sums(self, transform: _Transform) -> _Floats:
@@ -136,18 +142,23 @@ class Kinds(NamedTuple):
         chances: _Floats = np.clip(budget.sums(np.prod(powers, axis=0))[-1], 0.0, 1.0)
         return chances
 
-    def curve(self, budget: Budget) -> FewCurve:
-        """Return the curve up to the budget, or to where what is missed beyond the last level would matter."""
-        transforms = self._transforms(budget)
+    def curve(self, budget: Budget, settled: int = 0) -> FewCurve:
+        """Return the curve up to the budget, or to where what is missed beyond the last level would matter.
+
+        All arms pass the first ``settled`` levels within any budget that is asked about.
+        """
+        found = [_since(sums, settled) for sums in self.found]
+        transforms = self._replace(found=found)._transforms(budget)
         powers = [power(one, kind.arms) for one, kind in zip(transforms, self.kinds, strict=True)]
         change = np.zeros((len(transforms[0]), 1), np.complex128)
         for kind, sums, one, raised, rest in zip(
-            self.kinds, self.found, transforms, powers, _without_each(powers, self.in_order), strict=True
+            self.kinds, found, transforms, powers, _without_each(powers, self.in_order - settled), strict=True
         ):
-            gains = budget.transform(np.diff(sums.gains, axis=1, prepend=0.0), self.edges)
+            gains = budget.transform(np.diff(sums.gains, axis=1), self.edges)
             change += np.sum(gains * _mean_over_ties(one, raised, kind.arms) * rest, axis=1, keepdims=True)
         at_first = sum(float(sums.errors[0] - sums.gains[:, 0].sum()) for sums in self.found)
-        expected = at_first + budget.sums(change)[:, 0]
+        by_settled = sum(float(sums.gains[:, 0].sum()) for sums in found)
+        expected = at_first + by_settled + budget.sums(change)[:, 0]
         last = np.prod([raised[:, -1:] for raised in powers], axis=0)
         missed = self.to_gain()[-1] * budget.sums(last)[:, 0]
         end = int(np.logical_and.accumulate(missed <= _MISSED * expected).sum())
@@ -159,12 +170,12 @@ class Kinds(NamedTuple):
         corners = pulls < _CORNERS * arms
         budget = Budget.of(pulls, MOST_PLACES if corners else _BLURRED_PLACES)
         nearer = pulls // (_CLOSER if corners else _CLOSE_ENOUGH)
-        curve = self.curve(budget)
         if budget.unit == 1 or nearer < _ROUNDS * arms:
-            return curve
-        matters = self.within(Budget.of(nearer, _COARSE_PLACES)) > _HARDLY
-        count = int(np.flatnonzero(np.append(True, matters))[-1]) + 1
-        found = [sums.at(np.arange(min(count, matters.size))) for sums in self.found]
+            return self.curve(budget)
+        within = self.within(Budget.of(nearer, _COARSE_PLACES))
+        count = int(np.flatnonzero(np.append(True, within > _HARDLY))[-1]) + 1
+        curve = self.curve(budget, int(np.logical_and.accumulate(within >= _SETTLED).sum()))
+        found = [sums.at(np.arange(min(count, within.size))) for sums in self.found]
         first = self._replace(found=found).whole_curve(nearer)
         beyond = curve.budgets > first.budgets[-1]
         parts = zip(first, curve, strict=True)
@@ -187,14 +198,16 @@ class Kinds(NamedTuple):
         return found
 
 
-def _before(transforms: _Transform) -> _Transform:
-    """Return the transforms at the level before each: at the first, of no pulls."""
-    return np.concatenate([np.ones((len(transforms), 1)), transforms[:, :-1]], axis=1)
+def _since(sums: Sums, settled: int) -> Sums:
+    """Return the sums from the last settled level on; where none is, those without a pull come before the others."""
+    if settled:
+        return sums.at(np.arange(settled - 1, sums.errors.size))
+    return Sums.zeros(1, len(sums.gains)).joined(sums, np.arange(sums.errors.size + 1))
 
 
 def _mean_over_ties(one: _Transform, powers: _Transform, arms: int) -> _Transform:
     """Return a^i b^(K - 1 - i) on average over i < K, a at a level, b at the one before: (a^K - b^K) / K (a - b)."""
-    before, powers_before = _before(one), _before(powers)
+    before, one, powers_before, powers = one[:, :-1], one[:, 1:], powers[:, :-1], powers[:, 1:]
     step = arms * (one - before)
     close = np.abs(step) <= _CLOSE * np.abs(one)
     twice = np.where(one + before == 0.0, 1.0, one + before)
@@ -209,8 +222,8 @@ def _without_each(powers: Sequence[_Transform], in_order: int) -> Iterator[_Tran
 
     After the levels ``in_order`` on average over the order of the kinds and its reverse.
     """
+    before, powers = [raised[:, :-1] for raised in powers], [raised[:, 1:] for raised in powers]
     forward = np.where(np.arange(powers[0].shape[1]) < in_order, 1.0, 0.5)
-    before = [_before(raised) for raised in powers]
     behind: list[tuple[_Transform | float, _Transform | float]] = [(1.0, 1.0)]
     for raised, previous in zip(powers[:0:-1], before[:0:-1], strict=True):
         behind.append((behind[-1][0] * raised, behind[-1][1] * previous))
