@@ -34,7 +34,7 @@ CASES = (  # prior, threshold, share of errors
 POLICIES = "LSA", "APT(0.05)", "Opt-KG(1,1)", "Lai"
 ARMS = 10, 30, 99, 1_000, 100_000
 GIVEN = 60, 5_000, 10, 1_000
-FEW_ERRORS = 0.01
+FEW_ERRORS, GIVEN_FOR_FEW = 0.01, (10, 60, 1_000)
 PULLS = 200_000_000
 AROUND = np.array([0.97, 0.985, 1.0, 1.015, 1.03])
 
@@ -54,13 +54,21 @@ def cases() -> Iterator[Case]:
         yield Case(f"Beta({prior[0]:g}, {prior[1]:g})", Beliefs.prior(*prior, arms), threshold, share)
     prior, threshold, share = CASES[0]
     for arms in GIVEN:
-        rng = np.random.default_rng(7)
-        means, given = rng.beta(*prior, arms), rng.integers(5, 30, arms)
-        pilot = Beliefs.after(given, rng.binomial(given, means))
-        yield Case("given means", Problem(means, threshold), threshold, share)
-        yield Case("a pilot round", pilot, threshold, share)
+        yield from differing(arms, share)
     for arms in ARMS:
         yield Case(f"Beta({prior[0]:g}, {prior[1]:g})", Beliefs.prior(*prior, arms), threshold, FEW_ERRORS)
+    for arms in GIVEN_FOR_FEW:
+        yield from differing(arms, FEW_ERRORS)
+
+
+def differing(arms: int, share: float) -> Iterator[Case]:
+    """Yield means that are given, and a pilot round on them."""
+    prior, threshold, _ = CASES[0]
+    rng = np.random.default_rng(7)
+    means, given = rng.beta(*prior, arms), rng.integers(5, 30, arms)
+    pilot = Beliefs.after(given, rng.binomial(given, means))
+    yield Case("given means", Problem(means, threshold), threshold, share)
+    yield Case("a pilot round", pilot, threshold, share)
 
 
 def line(case: Case, name: str, pulls: int, seed: int) -> str:

@@ -26,7 +26,7 @@ def computed(guess: Guess, uniform: UniformErrors, threshold: float, policy: Pol
     if isinstance(policy, Uniform):
         budget = uniform.budget(target)
         return None if budget is None else _found(guess.arms, budget, math.inf, uniform.at)
-    if not is_good(guess, target):
+    if not is_good(guess):
         return None
     try:
         curve = curve_of(guess, uniform, threshold, policy, target)

@@ -47,12 +47,11 @@ def plan(
     ``policy``: one, or several, of which the plan is for the first and says beside it what the others need.
     ``executor`` and ``progress`` as in ``simulate``. The same seed gives the same plan on any executor.
 
-    With a prior, or at least 10 (of which 2 % may be wrong) means or results of a pilot round, and a policy that needs
-    neither budget nor true means, the errors are computed (``expected_curve``), unless an arm would need too many
-    pulls. Else
-    games are simulated, and the budget is where a line through their errors meets the target. Its interval covers it
-    with a probability of 0.95; games are added until half of it is 1.5 % of the budget, or the games have 10^9 pulls.
-    A refit of a policy that learns counts as a million of them.
+    With a prior, or at least 10 means or results of a pilot round, and a policy that needs neither budget nor true
+    means, the errors are computed (``expected_curve``), unless an arm would need too many pulls. Else games are
+    simulated, and the budget is where a line through their errors meets the target. Its interval covers it with a
+    probability of 0.95; games are added until half of it is 1.5 % of the budget, or the games have 10^9 pulls. A refit
+    of a policy that learns counts as a million of them.
     Raises InvalidInputError for what is out of range.
     """
     limit = check_threshold(threshold)

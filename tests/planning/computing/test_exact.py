@@ -73,6 +73,22 @@ def test_errors_of_different_beliefs_add_up() -> None:
     assert exact.at(36) == pytest.approx(sum(each), rel=1e-10)
 
 
+def test_arms_next_to_the_threshold_have_groups_of_their_own() -> None:
+    means = np.array([0.1, 0.11, 0.12, 0.13, 0.14, 0.46, 0.49, 0.52, 0.8, 0.81, 0.82, 0.9, 0.91])
+    groups = UniformErrors(Problem(means), 0.5).groups(8, 0.1)
+    assert len(groups) <= 8
+    assert {float(group[0]) for group, _ in groups if group.size == 1} >= {0.46, 0.49, 0.52}
+    assert sorted(np.concatenate([group for group, _ in groups])) == means.tolist()
+    assert [float(group[0]) for group, _ in UniformErrors(Problem(means[::-1]), 0.5).groups(13, 0.1)] == (
+        means[::-1].tolist()
+    )
+
+
+def test_means_that_are_all_alike_are_one_group() -> None:
+    groups = UniformErrors(Beliefs([3.0] * 9 + [3.5], [4.0] * 9 + [4.5]), 0.5).groups(1, 1.0)
+    assert [float(masses.sum()) for _, masses in groups] == [pytest.approx(10.0)]
+
+
 def test_between_rounds_errors_lie_on_a_line() -> None:
     exact = UniformErrors(Problem(SETUP_1), 0.5)
     assert exact.at(107) == pytest.approx(0.3 * exact.at(100) + 0.7 * exact.at(110))

@@ -27,9 +27,9 @@ from cutline.threshold import check_threshold
 
 _Floats = NDArray[np.float64]
 
-_LEAST, _MANY = 10, 5000  # arms that differ; see docs/planning.md and benchmarks/planning.py
-_LEAST_SHARE = 0.02  # of arms that differ, but are not many, may be wrong
-_KINDS, _ARMS_IN_KINDS = 12, 2000  # how many kinds arms that differ are taken together in: fewer where there are many
+_LEAST = 10  # arms that differ; see docs/planning.md and benchmarks/planning.py
+_MOST_GROUPS = 24  # that arms that differ are taken together in: as many, where few arms decide
+_GROUPS_AT_ONE_ERROR = 60  # and the fewer, the more errors are left
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +70,9 @@ def expected_curve(
     """Return the expected errors of a policy over the budget, down to where they are ``errors``, without any game.
 
     ``guess``: the means, or ``Beliefs``, as for ``plan``. The curve is good to 0.5 % of the budget where all means are
-    drawn from one prior, for at least 10 arms that differ of which 2 % may be wrong, and for 5,000; for fewer arms it
-    is not sure whose turn is first where two indices are nearly equal, for fewer errors groups of arms are too rough.
-    Raises InvalidInputError for what is out of range, for a policy that must be told the budget or the true means, and
-    where an arm would need more than 16,777,216 pulls.
+    drawn from one prior, and for at least 10 arms that differ; for fewer it is not sure whose turn is first where two
+    indices are nearly equal. Raises InvalidInputError for what is out of range, for a policy that must be told the
+    budget or the true means, and where an arm would need more than 16,777,216 pulls.
     """
     limit = check_threshold(threshold)
     known: Guess = guess if isinstance(guess, Beliefs) else Problem(guess, limit)
@@ -95,22 +94,16 @@ def can_be_expected(policy: Policy) -> bool:
     return policy.anytime and not policy.needs_truth and not isinstance(policy, LearningPolicy)
 
 
-def is_good(guess: Guess, errors: float) -> bool:
-    """Say whether the curve of a guess is good to 0.5 %: arms are not few, or their means have one prior.
-
-    Arms whose means differ are taken together in groups. Where hardly any of them may be wrong, only the next to the
-    threshold count, which have no group of their own.
-    """
-    if guess.arms >= _MANY or (isinstance(guess, Beliefs) and guess.all_alike):
-        return True
-    return guess.arms >= _LEAST and errors >= _LEAST_SHARE * guess.arms
+def is_good(guess: Guess) -> bool:
+    """Say whether the curve of a guess is good to 0.5 %: arms are not few, or their means have one prior."""
+    return guess.arms >= _LEAST or (isinstance(guess, Beliefs) and guess.all_alike)
 
 
 def curve_of(guess: Guess, uniform: UniformErrors, threshold: float, policy: Policy, errors: float) -> ExpectedCurve:
     """Return the curve of a guess from the budget K on; raise TooDeepError."""
     mixed = Nodes.of(uniform.means, uniform.masses, threshold)
     arms = guess.arms
-    groups = uniform.groups(max(1, min(_KINDS, _ARMS_IN_KINDS // arms)))
+    groups = uniform.groups(min(_MOST_GROUPS, math.ceil(_GROUPS_AT_ONE_ERROR / errors)), errors)
     kinds = [Kind(Nodes.of(means, masses, threshold), round(float(masses.sum()))) for means, masses in groups]
     curve, found = curve_of_kinds(kinds, mixed, policy, threshold, errors)
     (budgets, expected), sums, deviation = curve, found.sums, found.deviation()
