@@ -22,7 +22,7 @@ from cutline.simulation.engines import choose, play
 REPORT = Path(__file__).parents[1] / "docs" / "performance.md"
 BEGIN, END = "<!-- many arms -->", "<!-- end of many arms -->"
 POLICIES = ("LSA", "APT(0.05)", "APT(0)", "Opt-KG", "Uniform", "Lai")
-REGIMES = ((1_000, 10), (1_000, 40), (100_000, 10), (100_000, 40))
+REGIMES = ((1_000, 10), (1_000, 40), (10_000, 10), (10_000, 40), (100_000, 10), (100_000, 40))
 MOST = (1_000_000, 20)  # measured for LSA only
 PULLS = 30_000_000
 SAMPLE = 200_000  # pulls of the stepping engine

@@ -69,11 +69,11 @@ def simulate(  # noqa: PLR0913 - what is played, how often, and how its decision
     _check_streams(streams)
     jobs = jobs_of(executor)
     sizes = [_chunk_size(policy, at, runs) for policy in chosen]
-    _require_memory(len(chosen), problem.arms, at.size, runs, jobs, sum(ceil(runs / size) for size in sizes))
+    whole = Chunk(problem, chosen[0], at, 0, 0, runs, decide, by_arm=pulls)
+    _require_memory(whole, chosen, sizes, jobs)
 
     errors = np.empty((len(chosen), at.size, runs), np.int32)
     pulled = np.zeros((len(chosen), at.size, problem.arms if pulls else 0), np.int64)
-    whole = Chunk(problem, chosen[0], at, 0, 0, runs, decide, by_arm=pulls)
     chunks = [chunk for policy in chosen for chunk in _chunks(whole, policy, seed, streams)]
     chunks.sort(key=lambda chunk: chunk.first_run)  # all policies side by side: some take longer for a pull
     workers = threads_of(executor, jobs)
@@ -100,13 +100,28 @@ def _check_streams(streams: str) -> None:
         raise InvalidInputError(f"streams is {streams!r}; it must be one of {', '.join(STREAMS)}")
 
 
-def _require_memory(policies: int, arms: int, looks: int, runs: int, jobs: int, chunks: int) -> None:
-    an_arm = _BYTES_PER_ARM * jobs + looks * (24 * jobs + 16 * policies)
+def _require_memory(whole: Chunk, policies: list[Policy], sizes: list[int], jobs: int) -> None:
+    """Refuse runs that cannot fit; ``sizes``: how many runs of each policy a chunk has."""
+    arms, looks, runs = whole.problem.arms, whole.budgets.size, whole.runs
+    an_arm = _BYTES_PER_ARM * jobs
+    if whole.by_arm:
+        an_arm += 16 * looks * len(policies)
+    if any(_is_played_by_arm(whole, policy, size) for policy, size in zip(policies, sizes, strict=True)):
+        an_arm += 24 * looks * jobs
     what = (
-        f"{runs:,} run{'s' * (runs > 1)} of {policies} policies on {arms:,} arms at {looks} budgets in {jobs} threads"
+        f"{runs:,} run{'s' * (runs > 1)} of {len(policies)} policies on {arms:,} arms at {looks} budgets"
+        f" in {jobs} threads"
     )
-    for_runs = _BYTES_PER_ERROR * policies * looks * runs + _BYTES_PER_CHUNK * chunks
+    chunks = sum(ceil(runs / size) for size in sizes)
+    for_runs = _BYTES_PER_ERROR * len(policies) * looks * runs + _BYTES_PER_CHUNK * chunks
     require_memory(arms * an_arm + for_runs, what)
+
+
+def _is_played_by_arm(whole: Chunk, policy: Policy, runs: int) -> bool:
+    """Say whether what each arm has come to at each budget is worked out: only one engine can leave it out."""
+    if whole.by_arm or whole.decide != "mean":
+        return True
+    return choose(dataclasses.replace(whole, policy=policy, runs=runs)).engine != "ranking"
 
 
 def _results(
