@@ -68,8 +68,8 @@ class Creating(CampaignTests):
     )
     def test_bad_arms_are_refused_and_nothing_is_created(self, create: Create, given: Any, message: str) -> None:
         with pytest.raises(InvalidInputError, match=message):
-            create(given, name=message)
-        create(2, name=message)
+            create(given, name=repr(given))
+        create(2, name=repr(given))
 
     @for_each(
         ("options", "message"),
