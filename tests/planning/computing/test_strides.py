@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from cutline import LSA
 from cutline.planning.computing.lattice import first_of_strides
@@ -39,3 +40,14 @@ def test_an_arm_with_thousands_of_pulls_has_the_pulls_and_errors_of_single_pulls
     assert sums.errors[0] == pytest.approx(wanted[2], rel=3e-3)
     assert sums.left[0] == 0.0
     assert sums.gains.sum() + float(mean >= threshold) == pytest.approx(sums.errors[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("mean", [0.498, 0.502])
+def test_an_arm_that_is_looked_at_no_more_is_as_often_wrong_as_by_the_binomial_distribution(mean: float) -> None:
+    """A place of the lattice stands for rewards on either side of it: those around the threshold are called both."""
+    depth = 4096
+    nodes = Nodes.of(np.array([mean]), np.ones(1), 0.5)
+    sums = pass_levels(LSA(), 0.5, (1.35,), np.array([1e9]), FRESH, nodes, np.array([0, depth]))
+    below = np.mean([binom.cdf(np.ceil(n / 2) - 1, n, mean) for n in (depth, depth + 1)])
+    assert sums.left[0] == pytest.approx(1.0, abs=1e-3)
+    assert sums.errors[0] == pytest.approx(below if mean >= 0.5 else 1.0 - below, rel=0.012)

@@ -160,6 +160,7 @@ def weigh(at: At, nodes: Nodes, lattice: Lattice) -> None:
             x *= fall
     for place in range(REACH + least, REACH + largest + 1):
         of_below, of_above = below[place], above[place]
-        called_above = origin + (place - REACH) * width >= -1e-9 * width
+        called_above = min(max(0.5 + origin / width + (place - REACH), 0.0), 1.0)  # of the rewards around a place
+        by_mean = called_above * of_below + (1.0 - called_above) * of_above
         below[place] = of_below + of_above
-        above[place] = min(of_below, of_above) if nodes.likelier else of_below if called_above else of_above
+        above[place] = min(of_below, of_above) if nodes.likelier else by_mean
