@@ -3,9 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --no-compile  # what is used is compiled when it is first imported, which most is not
 # in one process more than there are cores, since tests wait for the disk and for processes that they start
 PYTEST := $(BIN)/pytest --dist=worksteal --numprocesses=$$($(BIN)/python -c 'import os; print(min(os.cpu_count(), 4) + 1)')
 INPUTS := pyproject.toml constraints.txt
+
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: paper serve quick test nightly check bench docs clean
 
@@ -45,18 +48,18 @@ clean:
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Cutline needs Python 3.11 or newer; set PYTHON=python3.12, say") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "cannot make $(VENV); on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
-	$(PIP) install --quiet --upgrade "pip>=25.1"
+	$(INSTALL) --upgrade "pip>=25.1"
 
 $(VENV)/.paper: $(INPUTS) | $(BIN)/python
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[plot]'
+	$(INSTALL) --constraint constraints.txt --editable '.[plot]'
 	@echo "compiling the kernels, once"
 	$(BIN)/cutline paper --runs 1 --out $(VENV)/compiled >/dev/null
 	touch $@
 
 $(VENV)/.serve: $(INPUTS) | $(BIN)/python
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[plot,server]'
+	$(INSTALL) --constraint constraints.txt --editable '.[plot,server]'
 	touch $@
 
 $(VENV)/.dev: $(INPUTS) | $(BIN)/python
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[all]' --group dev
+	$(INSTALL) --constraint constraints.txt --editable '.[all]' --group dev
 	touch $@

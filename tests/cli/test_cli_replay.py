@@ -175,7 +175,7 @@ def test_a_bad_file_is_refused_in_one_line_that_names_the_line(
         (["bluebirds", "--policy", "LSE"], "no policy is called 'LSE'"),
         (["bluebirds", "--threshold", "1"], "threshold 1.0 is outside (0, 1)"),
         (["bluebirds", "--within", "1"], "within is 1.0; it must be a share of the tasks"),
-        (["bluebirds", "--decide", "vote"], "decide is 'vote'; it must be one of mean, prior"),
+        (["bluebirds", "--decide", "vote"], "decide is 'vote'; it must be one of mean, likelier"),
         (["bluebirds", "--workers", "some"], "workers is 'some'; it must be one of alike, weighed"),
         (["bluebirds", "--workers", "weighed", "--known", "none.csv"], "cannot read none.csv"),
         (["bluebirds", "--runs", "0"], "runs is 0; it must be a whole number from 1"),

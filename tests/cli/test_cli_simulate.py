@@ -125,7 +125,7 @@ def test_a_column_of_a_file_can_be_named(cutline: Run, tmp_path: Path) -> None:
         (("--seed", "-1"), "seed is -1; it must be a whole number from 0 to 2^64 - 1"),
         (("--jobs", "0"), "jobs is 0; it must be 1 or more"),
         (("--streams", "both"), "streams is 'both'; it must be one of common, independent"),
-        (("--decide", "vote"), "decide is 'vote'; it must be one of mean, prior"),
+        (("--decide", "vote"), "decide is 'vote'; it must be one of mean, likelier"),
         (("--policy", "LSB"), "no policy is called 'LSB'; there are LSA(alpha), APT(epsilon)"),
         (("--policy", "LSA(x)"), "'LSA(x)': 'x' is not a number; write LSA(alpha)"),
         (("--policy", "LSA(-1)"), "LSA: alpha is -1.0; it must be a number above 0"),
