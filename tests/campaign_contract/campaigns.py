@@ -65,11 +65,13 @@ def for_each(
     Names and cases are those of ``pytest.mark.parametrize``. Cases share the fixtures of the test.
     """
     given = (names,) if isinstance(names, str) else names
+    every = list(cases)  # each class that has the test goes through them anew
+    assert every
 
     def of(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
         def run(*fixtures: Any, **named: Any) -> None:
-            for case in cases:
+            for case in every:
                 values = dict(zip(given, (case,) if isinstance(names, str) else case, strict=True))
                 try:
                     test(*fixtures, **named, **values)

@@ -16,11 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutline.compiled import jit, jit_in_place, jit_inlined
-from cutline.simulation.ranking.strides import (
-    TILE,
-    Marks,
-    empty_marks,
-)
+from cutline.simulation.ranking.strides import TILE, Marks, empty_marks
 from cutline.simulation.ranking.table import Ranks
 
 FIRST_BITS = 8
